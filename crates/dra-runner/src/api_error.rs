@@ -10,21 +10,18 @@ pub(super) fn is_outage(error: &Error) -> bool {
 
 /// The outcome of a job that met this error.
 pub(super) fn outcome_of(error: &Error) -> Outcome {
-    match error {
+    match error.refusal() {
         // A response about the path rather than an object is no evidence about objects.
-        Error::Refused {
-            code: 404, message, ..
-        } if message.ends_with("\" not found") => Outcome::Gone,
-        Error::Refused { code: 409, .. } => Outcome::Conflict,
+        Some((404, message)) if message.ends_with("\" not found") => Outcome::Gone,
+        Some((409, _)) => Outcome::Conflict,
         // A failing webhook is no evidence about the API server.
-        Error::Refused {
-            code: 500.., message, ..
-        } if message.contains("failed calling webhook") => Outcome::Refused(error.to_string()),
-        Error::Refused {
-            code: 429 | 500.., ..
-        } => Outcome::Unreachable,
-        Error::Refused { .. } | Error::Impossible { .. } => Outcome::Refused(error.to_string()),
-        _ => Outcome::Unreachable,
+        Some((500.., message)) if message.contains("failed calling webhook") => {
+            Outcome::Refused(error.to_string())
+        }
+        Some((429 | 500.., _)) => Outcome::Unreachable,
+        Some(_) => Outcome::Refused(error.to_string()),
+        None if matches!(error, Error::Impossible { .. }) => Outcome::Refused(error.to_string()),
+        None => Outcome::Unreachable,
     }
 }
 

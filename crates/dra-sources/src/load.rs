@@ -78,7 +78,7 @@ pub enum LoadError {
 }
 
 /// Object that no API server would accept or return.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Refused {
     what: &'static str,
     hint: &'static str,
@@ -97,9 +97,7 @@ impl Refused {
         Self {
             what: "the API server would reject the manifest",
             hint: "fix the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server",
-            problems: Vec::new(),
-            more: 0,
-            beside: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -109,8 +107,7 @@ impl Refused {
             what: "the files contain objects that no API server returns",
             hint: "fix the object in the file, or remove it",
             problems: vec![problem],
-            more: 0,
-            beside: Vec::new(),
+            ..Self::default()
         }
     }
 

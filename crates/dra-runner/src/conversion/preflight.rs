@@ -69,32 +69,26 @@ pub(super) async fn check(
         return Err(missing.into());
     }
     for task in tasks.iter().take(TRIALS) {
-        match live.patch_claim(&task.key, &task.patch, true).await {
+        let error = match live.patch_claim(&task.key, &task.patch, true).await {
+            Ok(_) => break,
+            Err(error) => error,
+        };
+        match error.refusal() {
             // Being changed or deleted: no evidence about permissions.
-            Err(Error::Refused { code: 404 | 409, .. }) => {}
-            Err(Error::Refused { message, .. }) if lacks_binding(&message) => {
+            Some((404 | 409, _)) => {}
+            Some((_, message)) if lacks_binding(message) => {
                 let missing = live.lacks(BTreeSet::from([right("binding", "")])).await?;
                 return missing.map_or(Ok(()), |missing| Err(missing.into()));
             }
             // Temporary conditions are handled by the writes.
-            Ok(_)
-            | Err(
-                Error::Refused {
-                    code: 429 | 500.., ..
-                }
-                | Error::Cut { .. }
-                | Error::TimedOut { .. },
-            ) => break,
+            Some((429 | 500.., _)) => break,
+            None if matches!(error, Error::Cut { .. } | Error::TimedOut { .. }) => break,
             // A refusal of this one write; the others may be accepted.
-            Err(Error::Refused { code: 422, .. }) => {}
-            Err(Error::Refused {
-                code: 403, message, ..
-            }) if is_of_policy(&message) => {}
+            Some((422, _)) => {}
+            Some((403, message)) if is_of_policy(message) => {}
             // A webhook that would act all the same keeps every write from being tried, and none from being done.
-            Err(Error::Refused {
-                code: 400, message, ..
-            }) if message.contains("does not support dry run") => break,
-            Err(error) => return Err(error.into()),
+            Some((400, message)) if message.contains("does not support dry run") => break,
+            _ => return Err(error.into()),
         }
     }
     Ok(())

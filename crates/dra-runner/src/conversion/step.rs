@@ -39,29 +39,33 @@ impl Answer {
             hint: Some("ask for the missing permission".to_owned()),
             ..said.clone()
         };
-        match error {
-            Error::Refused { code: 409, .. } => Self::Conflict,
-            Error::Refused { code: 404, .. } => Self::Gone,
-            Error::Refused {
-                code: 408 | 429 | 500..,
-                retry_after,
-                ..
-            } => Self::Unclear {
+        let Error::Refused {
+            code,
+            message,
+            retry_after,
+            ..
+        } = error
+        else {
+            return match error {
+                Error::Cut { .. }
+                | Error::TimedOut { .. }
+                | Error::Unreachable { .. }
+                | Error::Foreign { .. } => Self::Unclear { said, after: None },
+                _ => Self::Forbidden(said),
+            };
+        };
+        match code {
+            409 => Self::Conflict,
+            404 => Self::Gone,
+            408 | 429 | 500.. => Self::Unclear {
                 said,
                 after: *retry_after,
             },
-            Error::Refused {
-                code: 403, message, ..
-            } if is_of_policy(message) => Self::Refused(said.message),
-            Error::Refused { code: 403, .. } => Self::Forbidden(right),
+            403 if is_of_policy(message) => Self::Refused(said.message),
+            403 => Self::Forbidden(right),
             // The API server answers a missing right on `resourceclaims/binding` like an invalid value.
-            Error::Refused { message, .. } if lacks_binding(message) => Self::Forbidden(right),
-            Error::Refused { .. } => Self::Refused(said.message),
-            Error::Cut { .. }
-            | Error::TimedOut { .. }
-            | Error::Unreachable { .. }
-            | Error::Foreign { .. } => Self::Unclear { said, after: None },
-            _ => Self::Forbidden(said),
+            _ if lacks_binding(message) => Self::Forbidden(right),
+            _ => Self::Refused(said.message),
         }
     }
 }

@@ -430,16 +430,18 @@ fn to_server(cluster: &Cluster, mut user: AuthInfo, namespace: &str) -> Result<k
         user.username = Some(name.clone());
         user.password = secret_of("password", password).password;
     }
-    let server = || address.url.to_string().trim_end_matches('/').to_owned();
+    let invalid = |message: &str| Error::Server {
+        server: address.url.to_string().trim_end_matches('/').to_owned(),
+        message: message.to_owned(),
+    };
     let mut config = kube::Config::new(address.url.clone());
     namespace.clone_into(&mut config.default_namespace);
     config.accept_invalid_certs = insecure;
     if let Some(name) = &cluster.tls_server_name {
         if ServerName::try_from(name.as_str()).is_err() {
-            return Err(Error::Server {
-                server: server(),
-                message: "`tls-server-name` is neither a host name nor an IP address".to_owned(),
-            });
+            return Err(invalid(
+                "`tls-server-name` is neither a host name nor an IP address",
+            ));
         }
         config.tls_server_name = Some(name.clone());
     }
@@ -449,10 +451,7 @@ fn to_server(cluster: &Cluster, mut user: AuthInfo, namespace: &str) -> Result<k
             .map(|der| der.to_vec())
             .collect();
         if certificates.is_empty() {
-            return Err(Error::Server {
-                server: server(),
-                message: "the certificate authority contains no PEM certificate".to_owned(),
-            });
+            return Err(invalid("the certificate authority contains no PEM certificate"));
         }
         config.root_cert = Some(certificates);
     }

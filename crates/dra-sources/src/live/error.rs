@@ -259,24 +259,22 @@ impl Error {
         )
     }
 
+    /// Status and words of a refusal.
+    pub fn refusal(&self) -> Option<(u16, &str)> {
+        match self {
+            Self::Refused { code, message, .. } => Some((*code, message)),
+            _ => None,
+        }
+    }
+
     /// Returns whether the server says that there is no object of that name. Where it does not serve the path, its answer names none.
     pub fn says_gone(&self, name: &str) -> bool {
-        match self {
-            Self::Refused {
-                code: 404, message, ..
-            } => message.contains(&format!("\"{name}\"")),
-            _ => false,
-        }
+        matches!(self.refusal(), Some((404, message)) if message.contains(&format!("\"{name}\"")))
     }
 
     /// Returns whether the user lacks a right, in the words of the server's authorizers. Admission refuses with the same code.
     pub fn lacks_right(&self) -> bool {
-        match self {
-            Self::Refused {
-                code: 403, message, ..
-            } => message.contains(" is forbidden: User "),
-            _ => false,
-        }
+        matches!(self.refusal(), Some((403, message)) if message.contains(" is forbidden: User "))
     }
 
     /// Returns what the user can do about it.

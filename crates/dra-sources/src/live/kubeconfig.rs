@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use granit_parser::{Event, Parser};
-use kube::config::{AuthInfo, Cluster, Kubeconfig, KubeconfigError};
+use kube::config::{Kubeconfig, KubeconfigError};
 use serde_saphyr::Error as YamlError;
 
 use super::error::Error;
@@ -288,32 +288,23 @@ fn resolve_paths(config: &mut Kubeconfig, folder: Option<&Path>) -> Result<(), S
         }
         Ok::<_, String>(())
     };
-    for Cluster {
-        certificate_authority,
-        ..
-    } in config
+    for cluster in config
         .clusters
         .iter_mut()
         .filter_map(|named| named.cluster.as_mut())
     {
-        resolve(certificate_authority)?;
+        resolve(&mut cluster.certificate_authority)?;
     }
-    for AuthInfo {
-        client_certificate,
-        client_key,
-        token_file,
-        exec,
-        ..
-    } in config
+    for user in config
         .auth_infos
         .iter_mut()
         .filter_map(|named| named.auth_info.as_mut())
     {
-        resolve(client_certificate)?;
-        resolve(client_key)?;
-        resolve(token_file)?;
+        resolve(&mut user.client_certificate)?;
+        resolve(&mut user.client_key)?;
+        resolve(&mut user.token_file)?;
         // A name without a slash is looked up in PATH.
-        if let Some(exec) = exec
+        if let Some(exec) = &mut user.exec
             && exec
                 .command
                 .as_ref()

@@ -414,10 +414,7 @@ fn lack(kind: Kind, namespace: Option<&str>, lacks: Option<&String>) -> Vec<Gap>
 
 /// Returns why a kind is missing, with the permission to read it.
 fn reason(kind: Kind, namespace: Option<&str>, error: &Error) -> String {
-    let Error::Refused {
-        code: 403, message, ..
-    } = error
-    else {
+    let Some((403, message)) = error.refusal() else {
         return error.to_string();
     };
     let resource = list::resource(kind);

@@ -60,22 +60,6 @@ pub enum Persistence {
     Lasting,
 }
 
-impl Persistence {
-    fn seconds(self) -> u32 {
-        match self {
-            Self::UntilRefused => WATCH_SECONDS,
-            Self::Lasting => LASTING_SECONDS,
-        }
-    }
-
-    fn longest_pause(self) -> Duration {
-        match self {
-            Self::UntilRefused => LONGEST_PAUSE,
-            Self::Lasting => LONGEST_LASTING_PAUSE,
-        }
-    }
-}
-
 /// Message of a watch.
 #[derive(Clone, Debug)]
 pub enum Watched {
@@ -357,7 +341,10 @@ struct Taken {
 impl Watcher {
     async fn run(&mut self) -> Result<(), Over> {
         let timing = self.target.timing;
-        let longest = self.persistence.longest_pause();
+        let longest = match self.persistence {
+            Persistence::UntilRefused => LONGEST_PAUSE,
+            Persistence::Lasting => LONGEST_LASTING_PAUSE,
+        };
         let mut delay = timing.first_delay;
         let mut must_list = self.partial;
         loop {
@@ -515,17 +502,16 @@ impl Watcher {
             &self.want,
         );
         let separator = if path.contains('?') { '&' } else { '?' };
-        let seconds = self.persistence.seconds();
+        let timing = self.target.timing;
+        let (limit, pause, seconds) = match self.persistence {
+            Persistence::UntilRefused => (timing.first_byte, timing.watch_pause, WATCH_SECONDS),
+            Persistence::Lasting => (timing.watch_opens, timing.lasting_watch_pause, LASTING_SECONDS),
+        };
         let path = format!(
             "{path}{separator}watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion={}",
             self.resource_version
         );
         let what = format!("watch {}", list::resource(self.kind));
-        let timing = self.target.timing;
-        let (limit, pause) = match self.persistence {
-            Persistence::UntilRefused => (timing.first_byte, timing.watch_pause),
-            Persistence::Lasting => (timing.watch_opens, timing.lasting_watch_pause),
-        };
         let opened = in_time(limit, &what, self.target.open(&path, JSON, &what)).await;
         let mut answer = match opened {
             Ok(answer) => answer.with_pause(pause),
