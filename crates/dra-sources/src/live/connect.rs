@@ -130,19 +130,14 @@ impl Connection {
         // A credential plugin may take its time, or ask the user something.
         let made = tokio::task::spawn_blocking(move || {
             let credentials = Credentials::take(&mut config.auth_info, &shown)?;
-            let failed = |message| Error::Credentials {
-                server: shown.clone(),
-                message,
-            };
-            check_identity(&mut config.auth_info).map_err(failed)?;
+            let identity = check_identity(&mut config.auth_info);
+            identity.map_err(|message| Error::no_credentials(&shown, message))?;
             let client = client(config).map_err(|source| Error::credentials(&source, &shown))?;
             Ok((client, credentials))
         })
         .await;
-        let (client, credentials) = made.map_err(|error| Error::Credentials {
-            server: server.clone(),
-            message: error.to_string(),
-        })??;
+        let (client, credentials) =
+            made.map_err(|error| Error::no_credentials(&server, error.to_string()))??;
         Ok(Target {
             client,
             credentials,

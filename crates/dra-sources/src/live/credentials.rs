@@ -78,10 +78,7 @@ impl Credentials {
     /// Takes the credentials out of `user` for requests to `server`, and leaves there what the client needs to be built: client
     /// certificates, and an identity provider's configuration.
     pub(super) fn take(user: &mut AuthInfo, server: &str) -> Result<Self, Error> {
-        let failed = |message: String| Error::Credentials {
-            server: server.to_owned(),
-            message,
-        };
+        let failed = |message| Error::no_credentials(server, message);
         let (username, password, token) = (user.username.take(), user.password.take(), user.token.take());
         let (token_file, exec) = (user.token_file.take(), user.exec.take());
         if let Some(provider) = &user.auth_provider {
@@ -149,11 +146,7 @@ impl Credentials {
                 if printed.told.has_expired() {
                     let plugin = printed.plugin.clone();
                     let told = tokio::task::spawn_blocking(move || plugin.run()).await;
-                    printed.told = told.map_err(|error| Error::Plugin {
-                        command: printed.plugin.name(),
-                        message: error.to_string(),
-                        install_hint: None,
-                    })??;
+                    printed.told = told.map_err(|error| printed.plugin.failed(error.to_string()))??;
                 }
                 Ok(printed.told.header.clone())
             }

@@ -203,6 +203,10 @@ impl Error {
             // TLS names the flaw of a certificate or key, and nothing of it.
             _ => innermost(source),
         };
+        Self::no_credentials(server, message)
+    }
+
+    pub(super) fn no_credentials(server: &str, message: String) -> Self {
         Self::Credentials {
             server: server.to_owned(),
             message,
@@ -215,10 +219,7 @@ impl Error {
         let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(source);
         while let Some(error) = cause {
             if let Some(auth) = error.downcast_ref::<kube::client::AuthError>() {
-                return Self::Credentials {
-                    server: server.to_owned(),
-                    message: provider_error(auth),
-                };
+                return Self::no_credentials(server, provider_error(auth));
             }
             // A connection that stood and broke may stand again.
             let broken = error.downcast_ref::<std::io::Error>().is_some_and(|error| {
@@ -235,10 +236,9 @@ impl Error {
             }
             cause = error.source();
         }
-        let message = innermost(source);
         Self::Unreachable {
             server: server.to_owned(),
-            message,
+            message: innermost(source),
         }
     }
 

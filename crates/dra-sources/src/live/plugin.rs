@@ -87,7 +87,7 @@ impl Plugin {
         self.0.command.clone().unwrap_or_default()
     }
 
-    fn failed(&self, message: impl Into<String>) -> Error {
+    pub(super) fn failed(&self, message: impl Into<String>) -> Error {
         Error::Plugin {
             command: self.name(),
             message: message.into(),
