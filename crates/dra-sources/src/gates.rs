@@ -103,14 +103,9 @@ impl VersionSettings {
                         }
                         continue;
                     }
-                    environment.gates.push((
-                        component,
-                        gate,
-                        GateState {
-                            enabled,
-                            evidence: Evidence::Flag,
-                        },
-                    ));
+                    let evidence = Evidence::Flag;
+                    let state = GateState { enabled, evidence };
+                    environment.gates.push((component, gate, state));
                 }
             }
         }
@@ -175,13 +170,8 @@ fn from_arguments(
         .filter_map(|gate| {
             let enabled =
                 setting_of(&settings, gate, minor).or_else(|| gate.default_in(minor, min_compatibility))?;
-            Some((
-                gate,
-                GateState {
-                    enabled,
-                    evidence: evidence.clone(),
-                },
-            ))
+            let evidence = evidence.clone();
+            Some((gate, GateState { enabled, evidence }))
         })
         .collect()
 }

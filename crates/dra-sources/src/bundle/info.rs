@@ -264,14 +264,9 @@ impl SnapshotInfo {
                 // It was recorded with the file; the reader can override it.
                 _ => Evidence::Recorded,
             };
-            environment.gates.push((
-                component,
-                gate,
-                GateState {
-                    enabled: info.enabled,
-                    evidence,
-                },
-            ));
+            let enabled = info.enabled;
+            let state = GateState { enabled, evidence };
+            environment.gates.push((component, gate, state));
         }
         let profile = |profile: &ProfileInfo| SchedulerProfile {
             name: profile.name.as_str().into(),

@@ -346,7 +346,6 @@ impl Error {
 fn is_storage_message(message: &str) -> bool {
     [
         "storage is (re)initializing",
-        "unable to decode",
         "no kind",
         "not registered",
         "decode",

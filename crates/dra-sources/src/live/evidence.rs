@@ -57,14 +57,11 @@ pub(super) fn served(served: &Served) -> Gates {
         return Gates::new();
     };
     let evidence = Evidence::Served(format!("podgroups.{}/{version}", Kind::PodGroup.group()));
-    vec![(
-        Component::ApiServer,
-        Gate::GenericWorkload,
-        GateState {
-            enabled: true,
-            evidence,
-        },
-    )]
+    let state = GateState {
+        enabled: true,
+        evidence,
+    };
+    vec![(Component::ApiServer, Gate::GenericWorkload, state)]
 }
 
 /// The profiles of kube-scheduler, where a ConfigMap holds its configuration, as it does for schedulers that run as Deployments. Static
@@ -73,16 +70,13 @@ pub(super) fn served(served: &Served) -> Gates {
 /// # Errors
 /// When the server cannot be asked at all.
 pub(super) async fn schedulers(target: &Target) -> Result<Option<Vec<SchedulerProfile>>, Error> {
-    let what = "list the ConfigMaps of kube-system";
-    let Some(maps) = perhaps(target.get::<Items>(CONFIG_MAPS, JSON, what).await)? else {
-        return Ok(None);
-    };
+    let maps = items(target, CONFIG_MAPS, "list the ConfigMaps of kube-system").await?;
     let of_map = |map: &RawValue| {
         profiles(Some("v1"), Some("ConfigMap"), map.get().as_bytes())
             .ok()
             .flatten()
     };
-    let maps = maps.items.iter().filter_map(|map| of_map(map));
+    let maps = maps.iter().filter_map(|map| of_map(map));
     let found: Vec<SchedulerProfile> = maps.flatten().collect();
     Ok((!found.is_empty()).then_some(found))
 }
@@ -115,23 +109,22 @@ pub(super) async fn static_pods(target: &Target, server: &Environment) -> Result
 
 /// The control plane's pods, as far as they can be seen.
 async fn control_plane(target: &Target) -> Result<Vec<ControlPlanePod>, Error> {
-    let what = "list the control plane's pods";
-    let Some(pods) = perhaps(target.get::<Items>(CONTROL_PLANE, JSON, what).await)? else {
-        return Ok(Vec::new());
-    };
-    let pods = pods.items.iter();
+    let pods = items(target, CONTROL_PLANE, "list the control plane's pods").await?;
+    let pods = pods.iter();
     Ok(pods
         .filter_map(|pod| ControlPlanePod::of(pod.get().as_bytes()))
         .collect())
 }
 
+/// The items of a list; none where it may not be read.
+async fn items(target: &Target, path: &str, what: &str) -> Result<Vec<Box<RawValue>>, Error> {
+    let list = perhaps(target.get::<Items>(path, JSON, what).await)?;
+    Ok(list.map(|list| list.items).unwrap_or_default())
+}
+
 async fn metrics(target: &Target) -> Result<Gates, Error> {
-    let Some(mut answer) = perhaps(
-        target
-            .open("/metrics", "text/plain", "read the API server's metrics")
-            .await,
-    )?
-    else {
+    let what = "read the API server's metrics";
+    let Some(mut answer) = perhaps(target.open("/metrics", "text/plain", what).await)? else {
         return Ok(Gates::new());
     };
     let mut reader = MetricsReader::default();

@@ -149,17 +149,13 @@ impl Live {
             } else {
                 format!("kueue.x-k8s.io/job-uid in ({})", uids.join(","))
             };
-            lists.push(("kueue.x-k8s.io", "Workload", "workloads", selector));
+            lists.push((("kueue.x-k8s.io", "Workload", "workloads"), selector));
         }
         if wanted.gathers {
-            lists.push((
-                "resource.nvidia.com",
-                "ComputeDomain",
-                "computedomains",
-                String::new(),
-            ));
+            let domains = ("resource.nvidia.com", "ComputeDomain", "computedomains");
+            lists.push((domains, String::new()));
         }
-        for (group, kind, plural, selector) in lists {
+        for ((group, kind, plural), selector) in lists {
             match self.of_group(group, plural, &wanted.namespace, &selector).await {
                 Ok((version, items)) => {
                     let objects = items.into_iter().take(MOST_LISTED).map(|json| OwnerObject {

@@ -61,12 +61,7 @@ pub fn check_proxy(address: &str) -> Result<(), String> {
 
 /// Returns whether `server` is reached directly. `list` is what `NO_PROXY` holds.
 fn bypasses(list: &str, server: &Uri) -> bool {
-    let host = server
-        .host()
-        .unwrap_or_default()
-        .trim_start_matches('[')
-        .trim_end_matches(']')
-        .to_ascii_lowercase();
+    let host = without_brackets(server.host().unwrap_or_default()).to_ascii_lowercase();
     let default_port = if server.scheme_str() == Some("http") {
         80
     } else {
@@ -108,9 +103,14 @@ fn bypasses(list: &str, server: &Uri) -> bool {
 
 /// Returns whether a host is the local machine.
 pub(super) fn is_local(host: &str) -> bool {
-    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let host = without_brackets(host);
     let address: Option<IpAddr> = host.parse().ok();
     host.eq_ignore_ascii_case("localhost") || address.is_some_and(|address| address.is_loopback())
+}
+
+/// An address of IPv6 without the brackets that set it apart from a port.
+fn without_brackets(host: &str) -> &str {
+    host.trim_start_matches('[').trim_end_matches(']')
 }
 
 fn split_port(entry: &str) -> (&str, Option<u16>) {
@@ -118,10 +118,10 @@ fn split_port(entry: &str) -> (&str, Option<u16>) {
     match entry.rsplit_once(':') {
         // More than one colon is an address of IPv6, unless it stands in brackets.
         Some((name, port)) if !name.contains(':') || bare(name) => match port.parse() {
-            Ok(port) => (name.trim_start_matches('[').trim_end_matches(']'), Some(port)),
+            Ok(port) => (without_brackets(name), Some(port)),
             Err(_) => (entry, None),
         },
-        _ => (entry.trim_start_matches('[').trim_end_matches(']'), None),
+        _ => (without_brackets(entry), None),
     }
 }
 

@@ -74,10 +74,9 @@ pub(super) fn decode(batch: &ItemBatch, needs: &Needs, namespace: &Str) -> Decod
                 Found::List { head, origin } => decoded.list(head, &origin),
                 Found::Problem(problem) => {
                     // An object of a kind that does not matter may be what it likes.
-                    let of = match &problem.head {
-                        Some((version, kind)) => recognize(Some(version), Some(kind)),
-                        None => recognize(None, None),
-                    };
+                    let head = problem.head.as_ref();
+                    let (version, kind) = head.map(|(version, kind)| (&**version, &**kind)).unzip();
+                    let of = recognize(version, kind);
                     match of {
                         Recognized::Known { kind, .. } => decoded.problem(Some(kind), problem.into()),
                         Recognized::Unclear { kind, .. } => decoded.problem(kind, problem.into()),

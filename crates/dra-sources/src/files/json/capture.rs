@@ -21,7 +21,7 @@ impl Capture {
         }
     }
 
-    /// The bytes that are held for it.
+    /// Begins with the byte at this position of the piece.
     #[cfg(test)]
     pub(super) fn capacity(&self) -> usize {
         self.kept.capacity()
