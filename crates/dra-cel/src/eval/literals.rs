@@ -34,7 +34,7 @@ impl<'a> Context<'a> {
             match value {
                 Value::Optional(None) => {}
                 Value::Optional(Some(value)) => items.push((*value).clone()),
-                other => return Err(Fault::not_optional("list element", &other)),
+                other => return Err(text::not_optional("list element", &other)),
             }
         }
         Ok(Value::list(items))
@@ -63,7 +63,7 @@ impl<'a> Context<'a> {
                     Value::Optional(Some(inner)) => value = (*inner).clone(),
                     other => {
                         let place = format!("entry '{}'", text::plain(&key));
-                        return Err(Fault::not_optional(&place, &other));
+                        return Err(text::not_optional(&place, &other));
                     }
                 }
             }
@@ -83,7 +83,7 @@ impl<'a> Context<'a> {
         for field in &message.fields {
             let value = self.eval(&field.value)?;
             if field.optional && !matches!(value, Value::Optional(_)) {
-                return Err(Fault::not_optional(&format!("entry '{}'", field.name), &value));
+                return Err(text::not_optional(&format!("entry '{}'", field.name), &value));
             }
         }
         Err(Fault::error(format!("unknown type '{}'", message.type_name)))

@@ -13,7 +13,7 @@ use crate::eval::Context;
 use crate::library::dispatch;
 use crate::release::Release;
 use crate::value::map::{Entries, Map, MapKey, hashable};
-use crate::value::{Fault, Value, numbers, text};
+use crate::value::{Value, numbers, text};
 
 /// Conversions, which cel-go computes when their argument is constant.
 const CONVERSIONS: [&str; 10] = [
@@ -69,7 +69,7 @@ pub(super) fn fold_list(list: ListNode) -> Node {
     let mut items = Vec::with_capacity(constants.len());
     for (value, optional) in constants.into_iter().zip(&list.optional) {
         if *optional {
-            return Node::Broken(Fault::not_optional("list element", value));
+            return Node::Broken(text::not_optional("list element", value));
         }
         items.push(value.clone());
     }
@@ -88,7 +88,7 @@ pub(super) fn fold_map(map: Vec<MapEntry>) -> Result<Node, String> {
     for (key, value, optional) in constants {
         if optional {
             let place = format!("entry '{}'", text::plain(key));
-            return Ok(Node::Broken(Fault::not_optional(&place, value)));
+            return Ok(Node::Broken(text::not_optional(&place, value)));
         }
         hashable(key).map_err(|unhashable| unhashable.to_string())?;
         entries.insert(key.clone(), value.clone());

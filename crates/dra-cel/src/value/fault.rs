@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Value, text};
+use super::Value;
 
 /// The reason why there is no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,14 +37,6 @@ impl Fault {
     pub(crate) fn conversion(go_type: &str, interface: &str, method: &str) -> Self {
         Self::panic(format!(
             "interface conversion: {go_type} is not {interface}: missing method {method}"
-        ))
-    }
-
-    /// That what is written with `?` at that place of a literal is no optional.
-    pub(crate) fn not_optional(place: &str, value: &Value<'_>) -> Self {
-        let value = text::plain(value);
-        Self::error(format!(
-            "cannot initialize optional {place} from non-optional value {value}"
         ))
     }
 

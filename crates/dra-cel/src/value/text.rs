@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::list::List;
 use super::map::Map;
-use super::{Value, time};
+use super::{Fault, Value, time};
 
 /// Longest text that is made of a value for a message.
 const MAX_TEXT: usize = 10_000;
@@ -161,6 +161,14 @@ fn go_duration(nanos: i64) -> String {
             out
         }
     }
+}
+
+/// That what is written with `?` at that place of a literal is no optional.
+pub(crate) fn not_optional(place: &str, value: &Value<'_>) -> Fault {
+    let value = plain(value);
+    Fault::error(format!(
+        "cannot initialize optional {place} from non-optional value {value}"
+    ))
 }
 
 /// A value as it is written in CEL, for people.
