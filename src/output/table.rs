@@ -130,7 +130,7 @@ pub(crate) struct Cell<'t, C> {
 }
 
 impl Table {
-    /// All of `columns`, none of which is for `-o wide` alone, with a row for each of `items`.
+    /// All of `columns`, where none is for `-o wide` alone, with a row for each of `items`.
     pub(crate) fn of<'c, T: 'c>(
         columns: impl IntoIterator<Item = &'c Column<T>>,
         items: impl IntoIterator<Item: Borrow<T>>,
@@ -522,7 +522,7 @@ impl<C> Cell<'_, C> {
         }
     }
 
-    /// `<unknown>` when the value is not known.
+    /// `<unknown>` when there is no value.
     pub(crate) fn known(&mut self, value: Option<impl fmt::Display>) {
         match value {
             Some(value) => self.text(value),
