@@ -26,8 +26,8 @@ use dra_allocator::{Budget, Observer};
 use dra_model::{Cluster, Key, Kind, Object, Pod, Str, Time};
 use dra_reports::allocation::{Settings, Target};
 use dra_reports::explanation::{
-    ClusterVerdict, Diagnosis, EXPLAIN_NEEDS, Explanation, OwnerTarget, explain_claims, explain_new_pods,
-    explain_owner, explain_pod, unjudged,
+    ClusterVerdict, Diagnosis, EXPLAIN_NEEDS, Explanation, OwnerTarget, explain_claim, explain_claims,
+    explain_new_pods, explain_owner, explain_pod, unjudged,
 };
 use dra_reports::presence::Mention;
 use dra_reports::script::Command;
@@ -360,29 +360,25 @@ async fn existing(
     named: &Named,
     settings: &Settings<'_>,
 ) -> anyhow::Result<Diagnosis> {
-    let report = match named.find(ctx, cluster).await? {
+    let mut report = explained(cluster, &named.find(ctx, cluster).await?, settings);
+    if let Some(unread) = learn_above(ctx, cluster, &report).await? {
+        report = explained(cluster, &named.find(ctx, cluster).await?, settings);
+        report.lack(unread);
+    }
+    confirm(ctx, cluster, named, report, settings).await
+}
+
+fn explained(cluster: &Cluster, found: &Found<'_>, settings: &Settings<'_>) -> Diagnosis {
+    match found {
         Found::Pod(pod) => explain_pod(cluster, pod, settings),
-        Found::Claim(claim) => explain_claims(cluster, &[Arc::clone(claim)], settings),
-    };
-    let unread = learn_above(ctx, cluster, &report).await?;
-    let report = match (unread, named) {
-        (Some(unread), Named::Pod(key)) => {
-            let mut again = cluster
-                .pod(key)
-                .map_or(report, |pod| explain_pod(cluster, pod, settings));
-            again.lack(unread);
-            again
-        }
-        _ => report,
-    };
-    confirm(ctx, cluster, report, settings).await
+        Found::Claim(claim) => explain_claim(cluster, claim, settings),
+    }
 }
 
 /// The pod that a diagnosis is about, where there is more to read of it.
 fn pod_of<'c>(ctx: &Ctx, cluster: &'c Cluster, report: &Diagnosis) -> Option<&'c Arc<Pod>> {
-    let target = &report.target;
-    let key = Key::new(target.namespace.clone(), target.name.clone());
-    cluster.pod(&key).filter(|_| ctx.is_live() && target.is_pod())
+    let pod = report.pod().and_then(|key| cluster.pod(&key));
+    pod.filter(|_| ctx.is_live())
 }
 
 /// Explains a pod that cannot start once more, with itself and its claims read again: claims are listed before pods, and one that got its
@@ -390,6 +386,7 @@ fn pod_of<'c>(ctx: &Ctx, cluster: &'c Cluster, report: &Diagnosis) -> Option<&'c
 async fn confirm(
     ctx: &Ctx,
     cluster: &mut Cluster,
+    named: &Named,
     report: Diagnosis,
     settings: &Settings<'_>,
 ) -> anyhow::Result<Diagnosis> {
@@ -400,8 +397,8 @@ async fn confirm(
     let key = pod.key();
     let objects = rests_on(pod);
     let unread = ctx.read_again(cluster, objects).await?;
-    Ok(match cluster.pod(&key) {
-        Some(pod) if unread.is_empty() => explain_pod(cluster, pod, settings),
+    Ok(match named.find(ctx, cluster).await {
+        Ok(found) if unread.is_empty() => explained(cluster, &found, settings),
         _ => report,
     })
 }

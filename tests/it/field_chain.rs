@@ -791,6 +791,202 @@ const CASES: &[Case] = &[
         code: 1,
         has: &["DRA089", "pod/ml/infer-6b8f9c7d5-x7k2d"],
         has_not: &["No findings"],
+    // A claim waits for what its pod waits for.
+    Case {
+        args: &[
+            "explain",
+            "claim/dpdk-gpu-q8m4t",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=claim-of-a-pod-without-hugepages.yaml",
+        ],
+        code: 1,
+        has: &[
+            "claim/ml/dpdk-gpu-q8m4t: pod/ml/dpdk, which uses it, is pending: gpu-1 cannot take the pod",
+            "Insufficient hugepages-1Gi",
+            "Waiting will not help",
+        ],
+        has_not: &["fits on 1 of 1 nodes"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "claim/debug-gpu-q8m4t",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=claim-of-a-pod-bound-by-hand.yaml",
+        ],
+        code: 1,
+        has: &[
+            "pod/ml/debug, which uses it: the pod is bound to gpu-1, but claim/ml/debug-gpu-q8m4t is not allocated",
+        ],
+        has_not: &["fits on 1 of 1 nodes"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "claim/the-gpu",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=claim-of-two-pending-pods.yaml",
+        ],
+        code: 1,
+        has: &[
+            "pod/ml/train, which uses it, is pending: ",
+            "pod/ml/tune, which uses the claim, is pending",
+        ],
+        has_not: &["fits on 1 of 1 nodes"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "claim/render-gpu-q8m4t",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=binding-failed.yaml",
+        ],
+        code: 1,
+        has: &[
+            "pod/ml/render, which uses it, is pending: ",
+            "once kube-scheduler deallocates claim/ml/render-gpu-q8m4t",
+            "LinkTrainingFailed",
+        ],
+        has_not: &["delete pod/ml/render", "kubectl delete"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "claim/the-gpu",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=claim-of-a-gone-node.yaml",
+        ],
+        code: 1,
+        has: &[
+            "pod/ml/train, which uses it, is pending: ",
+            "once kube-scheduler deallocates claim/ml/the-gpu",
+        ],
+        has_not: &["kubectl delete", "no pod uses"],
+    },
+    // No controller creates a claim again that a user made.
+    Case {
+        args: &[
+            "explain",
+            "pod/other",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=idle-claim-that-a-pod-names.yaml",
+        ],
+        code: 1,
+        has: &[
+            "delete and recreate claim/ml/the-gpu",
+            "pod/ml/train waits for it (tested: fits on gpu-2)",
+            "kubectl replace --force",
+        ],
+        has_not: &["kubectl delete"],
+    },
+    // No pod waits for these.
+    Case {
+        args: &[
+            "explain",
+            "claim/infer-gpu-x2v7q",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=claim-of-a-bare-pod-deleted.yaml",
+        ],
+        code: 0,
+        has: &[
+            "allocated on gpu-1",
+            "it stays until pod/ml/infer has finished, and no other is created",
+        ],
+        has_not: &["is pending", "kubectl wait"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "claim/shard-0-gpu-q8m4t",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=claim-of-an-earlier-pod.yaml",
+        ],
+        code: 0,
+        has: &["nothing is allocated for it: it was created for an earlier pod/ml/shard-0"],
+        has_not: &["fits on"],
+    },
+    // The driver has not attached the device yet.
+    Case {
+        args: &[
+            "explain",
+            "pod/render",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=binding-pending.yaml",
+        ],
+        code: 1,
+        has: &[
+            "pod/ml/render is pending: ",
+            "is not attached yet",
+            "kube-scheduler deallocates the claim at 2026-11-28T10:05:00Z",
+        ],
+        has_not: &["fits on 1 of 2 nodes"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "claim/render-gpu-q8m4t",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=binding-pending.yaml",
+        ],
+        code: 1,
+        has: &[
+            "pod/ml/render, which uses it, is pending: ",
+            "is not attached yet",
+        ],
+        has_not: &["reserved for pod/ml/render"],
+    },
+    // Only the driver knows what its condition means.
+    Case {
+        args: &[
+            "explain",
+            "pod/rdma",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=device-condition-false.yaml",
+        ],
+        code: 0,
+        has: &[
+            "condition NetworkReady of dra.net/gpu-1/eth1 as False",
+            "carrier lost",
+        ],
+        has_not: &[],
+    },
+    Case {
+        args: &[
+            "explain",
+            "claim/rdma-gpu-x2v7q",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=device-condition-false.yaml",
+        ],
+        code: 0,
+        has: &[
+            "condition NetworkReady of dra.net/gpu-1/eth1 as False",
+            "carrier lost",
+        ],
+        has_not: &[],
     },
 ];
 

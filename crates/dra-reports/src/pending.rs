@@ -12,11 +12,11 @@ use serde::Serialize;
 use super::Sentence;
 use super::allocation::{Settings, Target};
 use super::explanation::{
-    ClusterVerdict, Diagnosis, FixItem, Own, Why, explain_claims, explain_pod, unmade_owners, why,
+    ClusterVerdict, Diagnosis, FixItem, Own, Why, explain_claims, explain_pod, is_unused, unmade_owners, why,
 };
 use dra_model::{CLASS_RESOURCE, Claim, Cluster, Kind, Pod, Str};
 use dra_rules::kubelet::Stages;
-use dra_rules::reservation::{PodGroups, claim_name, resolves_to};
+use dra_rules::reservation::claim_name;
 use dra_rules::scheduling::{classes_of_resources, is_extended};
 
 /// Kinds of pods and claims that are explained; the rest is counted. Each takes as long as one `explain`.
@@ -224,7 +224,7 @@ pub fn explain_all(cluster: &Cluster, namespace: Option<&Str>, settings: &Settin
         }
     }
     for claim in cluster.claims().filter(|claim| is_in(&claim.metadata.namespace)) {
-        if claim.status.allocation.is_none() && !claim.metadata.is_deleting() && !is_used(cluster, claim) {
+        if claim.status.allocation.is_none() && !claim.metadata.is_deleting() && is_unused(cluster, claim) {
             put(
                 &mut kinds,
                 &mut alike,
@@ -281,13 +281,6 @@ fn put<'a>(
         alike.push(Vec::new());
     }
     alike[place].push(unit);
-}
-
-/// Returns whether a pod names the claim, or a claim that was made for it waits for its pod to be seen.
-fn is_used(cluster: &Cluster, claim: &Claim) -> bool {
-    let key = claim.key();
-    let mut pods = cluster.pods_of_claim(&key);
-    pods.any(|pod| !pod.is_terminal() && resolves_to(pod, claim, PodGroups::Accepted))
 }
 
 /// Pending objects with one cause.

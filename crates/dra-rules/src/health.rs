@@ -63,6 +63,32 @@ impl Health {
     }
 }
 
+/// Words for a fault in the type of a condition.
+const FAULTS: [&str; 9] = [
+    "unhealth", "fail", "broken", "degrad", "defect", "lost", "error", "problem", "pressure",
+];
+
+/// The conditions that a driver has set to `False` in the claim for its devices and that only the driver understands: they tell neither health
+/// nor whether the device is attached, nor by their name that there is no fault.
+pub fn unmet_conditions(claim: &Claim) -> impl Iterator<Item = (DeviceId, &Condition)> {
+    let of_device = |result: &AllocatedDevice, condition: &Condition| {
+        let is_binding = |type_: &Str| *type_ == condition.type_;
+        let lower = condition.type_.to_ascii_lowercase();
+        condition.status == "False"
+            && Health::of_condition(condition).is_none()
+            && !result.binding_conditions.iter().any(is_binding)
+            && !result.binding_failure_conditions.iter().any(is_binding)
+            && !FAULTS.iter().any(|fault| lower.contains(fault))
+    };
+    claim.results().iter().flat_map(move |result| {
+        let statuses = claim.status.devices.iter();
+        let own = statuses.filter(|status| status.id() == result.id() && status.share_id == result.share_id);
+        let conditions = own.flat_map(|status| &status.conditions);
+        let told = conditions.filter(move |condition| of_device(result, condition));
+        told.map(|condition| (result.id(), condition))
+    })
+}
+
 /// A device that a taint says to be broken, with devices that are parts of the same hardware.
 #[derive(Clone, Debug)]
 pub struct Broken {

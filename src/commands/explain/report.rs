@@ -48,7 +48,7 @@ pub(super) fn doc(explanation: &Explanation, page: Page, emits: Emits) -> Doc {
         page,
         tone(explanation),
         object(explanation),
-        words::headline(explanation),
+        words::headline(explanation, explanation.user.as_ref().map(name)),
     );
     if !explanation.node_groups.is_empty() && !tells_all_of_nodes(explanation) {
         groups(&explanation.node_groups, page, &mut doc);

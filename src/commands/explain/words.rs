@@ -17,15 +17,21 @@ pub(super) fn shortened(names: &[&str], page: Page) -> String {
     }
 }
 
-/// What the headline says of the object.
-pub(super) fn headline(report: &Explanation) -> String {
+/// What the headline says of the object; `user` is the pod that a claim waits for.
+pub(super) fn headline(report: &Explanation, user: Option<String>) -> String {
     let because = report.cause.as_ref().unwrap_or(&report.summary);
-    match report.verdict {
-        ClusterVerdict::DoesNotFit if report.target.is_claim() => format!(" gets no devices: {because}"),
-        ClusterVerdict::DoesNotFit | ClusterVerdict::Waits => format!(" is pending: {because}"),
-        ClusterVerdict::Error => format!(" fails: {because}"),
+    let (pause, said) = match report.verdict {
+        ClusterVerdict::DoesNotFit if report.target.is_claim() && user.is_none() => {
+            (",", format!(" gets no devices: {because}"))
+        }
+        ClusterVerdict::DoesNotFit | ClusterVerdict::Waits => (",", format!(" is pending: {because}")),
+        ClusterVerdict::Error => (",", format!(" fails: {because}")),
         // A broken pod may not start, may not terminate, or may be running and in danger: the summary says which.
-        _ => format!(": {}", report.summary),
+        _ => ("", format!(": {}", report.summary)),
+    };
+    match user {
+        Some(user) => format!(": {user}, which uses it{pause}{said}"),
+        None => said,
     }
 }
 

@@ -201,10 +201,9 @@ fn pods_of_the_same_owner_are_neither_deleted_nor_waited_for() {
                 let owner = expected.trim_start_matches("same ");
                 assert!(waiting.contains(owner), "{expected}: {report:#}");
                 // These want all of their pods beside each other.
-                let is_kept = args[1].starts_with("pod/")
-                    && ["ReplicaSet ", "StatefulSet "]
-                        .iter()
-                        .any(|kind| owner.starts_with(kind));
+                let is_kept = ["ReplicaSet ", "StatefulSet "]
+                    .iter()
+                    .any(|kind| owner.starts_with(kind));
                 let helps = if is_kept { "kept" } else { "unknown" };
                 assert_eq!(report["waiting"]["helps"], helps, "{expected}: {report:#}");
             }

@@ -10,8 +10,9 @@ use crate::allocation::Settings;
 use crate::stage::{StageFact, StageItem, Subject, advise, cause_text, unknown_text, waits_text};
 use crate::words::tainted;
 use dra_allocator::devices::Taints;
-use dra_model::{Claim, Cluster, Kind, Pod, Str, Time};
+use dra_model::{Claim, Cluster, Condition, DeviceId, Kind, Pod, Str, Time};
 use dra_rules::eviction::evicting_taint;
+use dra_rules::health::unmet_conditions;
 use dra_rules::kubelet::{Cause, PodStage, Problems, Stage, Stages, Stuck, problems};
 use dra_rules::reservation::{claim_names, former_pods};
 use dra_rules::scheduling::{of_kubelet, of_placed, of_rejected};
@@ -77,6 +78,32 @@ pub(super) fn stuck_users(cluster: &Cluster, claim: &Claim, now: Time) -> Vec<St
 pub(super) fn former_users(cluster: &Cluster, claim: &Claim) -> Option<String> {
     let names = former_pods(cluster, claim);
     (!names.is_empty()).then(|| words::former_users(&claim.key(), &names))
+}
+
+/// What drivers report of the devices of the claim that only they understand.
+pub(super) fn told_by_drivers(claim: &Claim) -> Vec<String> {
+    let mut alike: Vec<(&Condition, Vec<DeviceId>)> = Vec::new();
+    for (device, condition) in unmet_conditions(claim) {
+        let what = |condition: &Condition| {
+            let Condition {
+                type_,
+                reason,
+                message,
+                ..
+            } = condition;
+            (type_.clone(), reason.clone(), message.clone())
+        };
+        let is_same = |known: &&mut (&Condition, Vec<DeviceId>)| {
+            what(known.0) == what(condition) && known.1.iter().any(|other| other.driver == device.driver)
+        };
+        match alike.iter_mut().find(is_same) {
+            Some((_, devices)) => devices.push(device),
+            None => alike.push((condition, vec![device])),
+        }
+    }
+    let sentence =
+        |(condition, devices): &(&Condition, Vec<DeviceId>)| words::told_by_driver(condition, devices);
+    alike.iter().map(sentence).collect()
 }
 
 /// Says of a pod that has its node what may still keep its devices from it.
@@ -202,11 +229,8 @@ pub(super) fn attaching(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod
     if let Some(stuck) = &found.stuck
         && report.verdict() == ClusterVerdict::Fits
     {
-        let was = Box::new(report.answer.clone());
-        report.conclude(Answer::Attaching(
-            was,
-            Box::new(StageFact::new(stuck.cause.clone(), pod)),
-        ));
+        let fact = StageFact::new(stuck.cause.clone(), pod);
+        report.conclude(Answer::Attaching(Box::new(fact)));
     }
     // The driver that is to attach the device is reported already.
     let is_told = |kind| report.fixes.iter().any(|fix| fix.kind == kind);

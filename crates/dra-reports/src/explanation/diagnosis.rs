@@ -6,13 +6,14 @@ use serde::Serialize;
 
 use dra_allocator::AttemptError;
 use dra_cel::AttributeWanted;
-use dra_model::{Cluster, DeviceId, DeviceRequest, Gap, Key, Kind, Pod, Str, Taint, Time};
+use dra_model::{Claim, Cluster, DeviceId, DeviceRequest, Gap, Key, Kind, Pod, Str, Taint, Time};
 use dra_rules::kubelet::BrokenLink;
 use dra_rules::owners::{OwnerName, Queued};
 use dra_rules::reservation::Lacks;
 use dra_rules::scheduling::{AssumedGate, Kept, Obstacle, Panic, Spared, Stage};
 
 use super::absence::Absence;
+use super::events;
 use super::fact::{Brief, Fact, NotMade, Often, Word};
 use super::items::{ClusterVerdict, DeviceCount, FilterCount, FixItem, Holding, WaitingItem};
 use crate::allocation::{AssumedRelease, Exactness, Gang, GangLacks, Target};
@@ -22,6 +23,8 @@ use crate::stage::{StageFact, StageItem};
 pub struct Diagnosis {
     /// The explained object.
     pub target: Target,
+    /// The pod that the answer is about, if the explained object is a claim that waits for it.
+    pub(super) user: Option<Key>,
     /// The answer.
     pub(super) answer: Answer,
     /// Why it does not fit.
@@ -181,6 +184,8 @@ pub(crate) enum Answer {
     KeptByQuota(String, Box<Answer>),
     /// The claim is allocated.
     Allocated(Holding),
+    /// The claim gets no devices, as no pod needs it.
+    NotNeeded(NoNeed),
     /// The pod has ended, in this phase, and the container that failed with its exit code.
     Ended(Str, Option<(Str, i32)>),
     /// The pod has ended and is not gone.
@@ -189,8 +194,8 @@ pub(crate) enum Answer {
     Failed(Fact),
     /// The pod has its node.
     Bound(Bound),
-    /// It fits, and devices are to be attached first.
-    Attaching(Box<Answer>, Box<StageFact>),
+    /// Its node is chosen, and devices are to be attached first.
+    Attaching(Box<StageFact>),
     /// A component contradicts this answer.
     Contradicted(Box<Answer>, Word),
     /// By the rules this would be the answer, but the scheduler of this name has said nothing of the pod since it was created then.
@@ -218,6 +223,19 @@ pub(crate) enum NoPods {
     Zero,
     /// Unknown controllers create its rollouts and the like.
     Unknown,
+}
+
+/// Why no pod needs a claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NoNeed {
+    /// This pod, which it was created for, is gone.
+    Gone(Key),
+    /// It was created for an earlier pod with this name.
+    Earlier(Key),
+    /// This pod, which it was created for, has finished, or was deleted before it got a node.
+    Done(Key),
+    /// It is being deleted, and no pod uses it.
+    Deleted,
 }
 
 /// A condition of an object.
@@ -287,14 +305,16 @@ impl Answer {
             },
             Self::Panics(_, panic) if !panic.is_known => ClusterVerdict::Unknown,
             Self::Error | Self::Full(..) | Self::Panics(..) => ClusterVerdict::Error,
-            Self::Fits(..) | Self::Attaching(..) => ClusterVerdict::Fits,
+            Self::Fits(..) => ClusterVerdict::Fits,
             Self::GaveUp(_) => ClusterVerdict::GaveUp,
             Self::Nowhere(_) => ClusterVerdict::DoesNotFit,
             Self::Gang(gang) => match gang.lacks {
                 GangLacks::Error(_) => ClusterVerdict::Error,
                 GangLacks::Fits(..) | GangLacks::Pods(_) => ClusterVerdict::DoesNotFit,
             },
-            Self::KeptByQuota(..) | Self::Silent(..) | Self::NotBound(..) => ClusterVerdict::Waits,
+            Self::KeptByQuota(..) | Self::Silent(..) | Self::NotBound(..) | Self::Attaching(_) => {
+                ClusterVerdict::Waits
+            }
             Self::NoPods(_, why) => match why {
                 NoPods::Queued(_) | NoPods::Suspended | NoPods::Says(_) | NoPods::Refused(_) => {
                     ClusterVerdict::Waits
@@ -303,7 +323,7 @@ impl Answer {
                 NoPods::Unknown => ClusterVerdict::Unknown,
             },
             Self::Allocated(_) => ClusterVerdict::Allocated,
-            Self::Ended(..) => ClusterVerdict::Ended,
+            Self::Ended(..) | Self::NotNeeded(_) => ClusterVerdict::Ended,
             Self::NotGone(_) | Self::Failed(_) => ClusterVerdict::Broken,
             Self::Bound(bound) => match bound.how {
                 OnNode::Starts | OnNode::Runs | OnNode::Ends(_) => ClusterVerdict::Bound,
@@ -325,6 +345,7 @@ impl Answer {
                 }
                 _ => None,
             },
+            Self::Attaching(fact) => Some(Fact::Stage(fact.clone())),
             Self::NotBound(_, word) => Some(Fact::NotBound(word.clone())),
             Self::Contradicted(_, word) => Some(Fact::Contradicted(word.clone())),
             _ => None,
@@ -747,6 +768,7 @@ impl Diagnosis {
     pub(super) fn new(target: Target) -> Self {
         Self {
             target,
+            user: None,
             answer: Answer::Unjudged,
             cause: None,
             node_groups: Vec::new(),
@@ -771,6 +793,20 @@ impl Diagnosis {
             panic: None,
             lacks_objects: false,
         }
+    }
+
+    /// Of a claim, with what the cluster says of it.
+    pub(super) fn of_claim(cluster: &Cluster, claim: &Claim) -> Self {
+        Self {
+            events: events(cluster, Kind::ResourceClaim, &claim.metadata, None),
+            ..Self::new(Target::claim(&claim.key()))
+        }
+    }
+
+    /// The pod that the answer is about.
+    pub fn pod(&self) -> Option<Key> {
+        let of_target = || Key::new(self.target.namespace.clone(), self.target.name.clone());
+        self.user.clone().or_else(|| self.target.is_pod().then(of_target))
     }
 
     /// The verdict.

@@ -12,7 +12,10 @@ use super::items::{ClusterVerdict, FixChange, FixItem, KINDS};
 use super::words::fixes::{self as words, About, Before};
 use super::{gets, waiting};
 use crate::remedy::{End, Remake, Remedy, ask_for, asking, end_of, end_some, renew, top_owner};
-use crate::script::{self, Command, Resource, delete, delete_in, lift_node_taint, patch};
+use crate::script::{
+    self, Command, Resource, delete, delete_in, lift_node_taint, patch, replace_saved,
+    save_without_finalizers,
+};
 use crate::stage::{look_at_link, mend_link};
 use dra_allocator::devices::says_unhealthy;
 use dra_model::{
@@ -22,8 +25,12 @@ use dra_model::{
 use dra_rules::health::{Health, HealthIndex};
 use dra_rules::owners::Rollout;
 use dra_rules::quota::{Quotas, Refusal};
-use dra_rules::reservation::{Origin, claim_names, former_pods, is_former, manager};
-use dra_rules::scheduling::{Edited, Fix, Fixes, Found, Readiness, change_of_pod, remaining_consumers};
+use dra_rules::reservation::{
+    Origin, PodGroups, claim_names, former_pods, is_done, is_former, manager, resolves_to,
+};
+use dra_rules::scheduling::{
+    BINDING_TIMEOUT, Edited, Fix, Fixes, Found, Readiness, change_of_pod, remaining_consumers,
+};
 
 impl Diagnosis {
     /// What `pod` needs that was recreated in `cluster`, so that it fits there; `made` is what it is there. Nothing further where
@@ -62,7 +69,10 @@ impl Diagnosis {
         let Readiness::Pending { condition, device } = state else {
             return;
         };
-        let [target, message, who] = words::binding(condition, device, &claim.key());
+        let allocation = claim.status.allocation.as_ref();
+        let allocated = allocation.and_then(|allocation| allocation.allocation_timestamp);
+        let until = allocated.map(|at| at.after(BINDING_TIMEOUT));
+        let [target, message, who] = words::binding(condition, device, &claim.key(), until);
         let fix = FixItem::unproven("AwaitBinding", target, message, Remedy::by_hand(who));
         let look = Command::dra("describe")
             .here()
@@ -482,6 +492,15 @@ impl Helped<'_> {
             // The scheduler deallocates it in `PostFilter`. Without the claim the pod could not run at all.
             return Remedy::default().note(words::deallocated(key));
         }
+        let named_by = self.named_by(claim);
+        if named_by.iter().any(|pod| pod.node().is_some()) {
+            return Remedy::by_hand(words::STOP_CONSUMERS);
+        }
+        if !named_by.is_empty() && !matches!(Origin::of(self.cluster, claim), Origin::Template(_)) {
+            // No controller creates it again.
+            let saved = Remedy::command(save_without_finalizers(Kind::ResourceClaim, key));
+            return saved.and(Remedy::command(replace_saved(Kind::ResourceClaim, key)));
+        }
         // The controller deallocates what no pod uses only when it is deleted.
         Remedy::command(delete_in(&key.namespace, Kind::ResourceClaim, [&key.name]))
     }
@@ -653,8 +672,23 @@ impl Helped<'_> {
         } else if self.is_own(key) {
             Before::Deallocated
         } else {
-            Before::Idle
+            let named_by = claim.map_or_else(Vec::new, |claim| self.named_by(claim));
+            if named_by.is_empty() {
+                Before::Idle
+            } else if named_by.iter().any(|pod| pod.node().is_some()) {
+                Before::Unknown
+            } else {
+                Before::Named(named_by.iter().map(|pod| pod.metadata.name.clone()).collect())
+            }
         }
+    }
+
+    /// The pods that use an idle claim, or will.
+    fn named_by(&self, claim: &Claim) -> Vec<&Arc<Pod>> {
+        let key = claim.key();
+        let pods = self.cluster.pods_of_claim(&key);
+        pods.filter(|pod| !is_done(pod) && resolves_to(pod, claim, PodGroups::Accepted))
+            .collect()
     }
 }
 

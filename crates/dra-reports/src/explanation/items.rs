@@ -85,7 +85,7 @@ pub enum ClusterVerdict {
     Broken,
     /// The claim is allocated.
     Allocated,
-    /// It has finished.
+    /// It has finished, or no pod needs it.
     Ended,
     /// The scheduler does not consider it yet.
     Waits,

@@ -17,6 +17,7 @@ mod owned;
 mod reasons;
 mod report;
 mod unmade;
+mod user;
 mod waiting;
 mod word;
 mod words;
@@ -25,9 +26,10 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use self::absence::Absence;
-use self::bound::{attaching, bound, ended, former_users, stuck_users};
+use self::bound::{attaching, bound, ended, former_users, stuck_users, told_by_drivers};
 use self::diagnosis::{Answer, Cause, NodeGroup, Reason, Warning};
 use self::fact::{Brief, Evidence, Fact, Often};
+use self::user::By;
 use super::allocation::{
     Exactness, Fit, Other, Settings, Target, Trust, Units, alone, caveats, is_open, otherwise, place_all,
     timeouts,
@@ -43,9 +45,9 @@ use dra_rules::owners::Queued;
 use dra_rules::quota::Quotas;
 use dra_rules::reservation::{Origin, claim_names, unlisted, users};
 use dra_rules::scheduling::{
-    ClaimProblem, Cycle, Effort, Fixes, GenerateError, Obstacle, RequestProblem, Scheduler, Start, Subject,
-    Verdict, foreign_scheduler, generate_claims, implicit_class, judge_all, message, message_of_obstacle,
-    not_simulated, other_scheduler, smallest, spared,
+    ClaimProblem, Cycle, Effort, Fix, Fixes, GenerateError, Obstacle, RequestProblem, Scheduler, Start,
+    Subject, Verdict, foreign_scheduler, generate_claims, implicit_class, judge_all, message,
+    message_of_obstacle, not_simulated, other_scheduler, smallest, spared,
 };
 
 pub use super::remedy::Remake;
@@ -59,6 +61,7 @@ pub(crate) use own::Own;
 pub(crate) use owned::unmade_owners;
 pub use owned::{OwnerTarget, explain_owner};
 pub use report::{AlikeReason, Explanation, NodeGroupItem};
+pub(crate) use user::is_unused;
 pub use words::fixes::RISKY;
 pub(crate) use words::why;
 
@@ -84,6 +87,9 @@ const MOST_CHANGES: usize = 4;
 
 /// Sets that are reported.
 const MOST_FOUND: usize = 6;
+
+/// Pods with one claim that are looked at for one that can be placed.
+const MOST_USERS: usize = 20;
 
 /// Explains a pod, which is in `cluster`.
 pub fn explain_pod(cluster: &Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -> Diagnosis {
@@ -148,6 +154,10 @@ fn with_quotas(
     let refused = quotas.refused_of_pod(asking);
     if let Some(node) = pod.node() {
         bound(&mut report, cluster, pod, node, settings);
+        let claims = claim_names(pod).filter_map(|name| name.find(cluster));
+        report
+            .notes
+            .extend(claims.flat_map(|claim| told_by_drivers(claim)));
     } else {
         let scheduler = Scheduler::new(cluster, settings.now);
         let together = group::cycle(&scheduler, pod, settings);
@@ -207,13 +217,74 @@ pub fn unjudged(target: Target, why: &str) -> Diagnosis {
     report
 }
 
+/// Explains a claim, which is in `cluster`: by the pod that it waits for, if it does.
+pub fn explain_claim(cluster: &Cluster, claim: &Arc<Claim>, settings: &Settings<'_>) -> Diagnosis {
+    match user::by(cluster, claim, settings.now) {
+        By::Pods(pods) => explain_by_pod(cluster, claim, &pods, settings),
+        By::Nobody(why) => {
+            let mut report = Diagnosis::of_claim(cluster, claim);
+            report.holds = Holding::of(claim);
+            report.notes.extend(former_users(cluster, claim));
+            report.conclude(Answer::NotNeeded(why));
+            report
+        }
+        By::Kept(pods) => {
+            let mut report = Diagnosis::of_claim(cluster, claim);
+            report.notes.push(words::kept_claim(&pods));
+            report.notes.extend(stuck_users(cluster, claim, settings.now));
+            report.holds = Holding::of(claim);
+            report.conclude(report.holds.clone().map_or(Answer::Unjudged, Answer::Allocated));
+            report
+        }
+        By::Itself(waiting) => {
+            let mut report = explain_claims(cluster, std::slice::from_ref(claim), settings);
+            report.notes.extend(told_by_drivers(claim));
+            if !waiting.is_empty() {
+                report.notes.push(words::pending_users(&waiting));
+            }
+            report
+        }
+    }
+}
+
+/// Explains a claim by the first of the `pods` that can be placed, or else the first: kube-scheduler allocates it for that one.
+fn explain_by_pod(
+    cluster: &Cluster,
+    claim: &Arc<Claim>,
+    pods: &[&Arc<Pod>],
+    settings: &Settings<'_>,
+) -> Diagnosis {
+    let mut report = Diagnosis::of_claim(cluster, claim);
+    let fits =
+        |pod: &&&Arc<Pod>| alone(cluster, &Units::Pods(vec![Arc::clone(pod)]), settings).result == Fit::Fits;
+    let several = pods.iter().take(MOST_USERS).filter(|_| pods.len() > 1);
+    let Some(pod) = several.clone().find(fits).or(pods.first()) else {
+        return report;
+    };
+    let explained = explain_pod(cluster, pod, settings);
+    report.events.extend(explained.events);
+    let others = pods.iter().filter(|other| other.key() != pod.key());
+    let others: Vec<Key> = others.map(|other| other.key()).collect();
+    report = Diagnosis {
+        target: report.target,
+        user: Some(pod.key()),
+        events: report.events,
+        holds: Holding::of(claim),
+        ..explained
+    };
+    if !others.is_empty() {
+        report.notes.push(words::pending_users(&others));
+    }
+    report
+}
+
 /// Explains claims, as if a pod used them together.
 pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Settings<'_>) -> Diagnosis {
-    let target = claims.first().map(|claim| claim.key()).unwrap_or_default();
-    let mut report = Diagnosis::new(Target::claim(&target));
-    if let Some(claim) = claims.first() {
-        report.events = events(cluster, Kind::ResourceClaim, &claim.metadata, None);
-    }
+    let Some(first) = claims.first() else {
+        return Diagnosis::new(Target::claim(&Key::default()));
+    };
+    let target = first.key();
+    let mut report = Diagnosis::of_claim(cluster, first);
     let scheduler = Scheduler::new(cluster, settings.now);
     let start = scheduler.claims(claims);
     let explained = Explained::of_claims(&scheduler, claims, settings);
@@ -686,11 +757,17 @@ impl<'e> Explained<'e> {
         if !self.has_fixes {
             return;
         }
-        let fixes = smallest(
+        let mut fixes = smallest(
             self.scheduler,
             &self.subject,
             &self.effort(report.verdict() == ClusterVerdict::Error),
         );
+        // A claim is not freed of those that it is for.
+        if let Subject::Claims(keys) = &self.subject {
+            let ends_user =
+                |fix: &Fix| matches!(fix, Fix::Release { claim, in_use: true } if keys.contains(claim));
+            fixes.found.retain(|found| !found.changes.iter().any(ends_user));
+        }
         let is_new = match &self.subject {
             Subject::Pod(pod) => pod.metadata.is_of_manifest(),
             Subject::Claims(keys) => {

@@ -73,10 +73,7 @@ impl Answer {
             | Self::Contradicted(answer, _) => {
                 answer.erase(own);
             }
-            Self::Attaching(answer, fact) => {
-                answer.erase(own);
-                fact.erase(|claim| own.claims.contains(claim));
-            }
+            Self::Attaching(fact) => fact.erase(|claim| own.claims.contains(claim)),
             Self::Silent(answer, _, since) => {
                 answer.erase(own);
                 *since = None;
@@ -96,6 +93,7 @@ impl Answer {
             | Self::GaveUp(_)
             | Self::Nowhere(_)
             | Self::Allocated(_)
+            | Self::NotNeeded(_)
             | Self::Ended(..)
             | Self::NoPods(..) => {}
         }

@@ -22,6 +22,9 @@ use dra_rules::scheduling::AssumedGate;
 pub struct Explanation {
     /// The explained object.
     pub target: Target,
+    /// The pod that the answer is about, if the explained object is a claim that waits for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<Target>,
     /// The answer.
     pub verdict: ClusterVerdict,
     /// The answer in a sentence.
@@ -167,6 +170,7 @@ impl From<Diagnosis> for Explanation {
             assumed_release: known.assumed_release,
             notes: known.upcoming.into_iter().chain(known.notes).collect(),
             lacks_objects: known.lacks_objects,
+            user: known.user.as_ref().map(Target::pod),
             target: known.target,
         }
     }

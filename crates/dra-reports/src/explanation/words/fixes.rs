@@ -1,6 +1,6 @@
 //! The sentences of fixes: what to change, and what to know before.
 
-use dra_model::{Key, Kind, PoolId, Quantity, Str};
+use dra_model::{Key, Kind, PoolId, Quantity, Str, Time};
 use dra_rules::scheduling::Fix;
 
 use super::super::items::GetsItem;
@@ -25,6 +25,8 @@ pub(in super::super) enum Before {
     Deallocated,
     /// No pod uses the claim.
     Idle,
+    /// No pod uses the claim, and pods with these names wait for it.
+    Named(Vec<Str>),
     /// Nothing that the sentence names.
     Unknown,
 }
@@ -154,9 +156,19 @@ pub(in super::super) fn release(claim: &Key, before: &Before) -> String {
             format!("wait until kube-scheduler deallocates claim/{claim}, which no other pod uses")
         }
         Before::Idle => format!("delete claim/{claim}, which no pod uses"),
+        Before::Named(pods) => {
+            let wait = if pods.len() == 1 { "waits" } else { "wait" };
+            format!(
+                "delete and recreate claim/{claim}, which no pod uses yet; {} {wait} for it",
+                named(pods)
+            )
+        }
         _ => format!("stop the consumers of claim/{claim}"),
     }
 }
+
+/// Who stops the consumers of a claim that is not reserved for them.
+pub(in super::super) const STOP_CONSUMERS: &str = "ask the owner of the pods that use it";
 
 /// That the driver's owner has to remove a taint.
 pub(in super::super) fn taint_of_driver(pool: &PoolId, key: &str) -> String {
@@ -219,10 +231,20 @@ pub(in super::super) fn deallocated(key: &Key) -> String {
 }
 
 /// Target and message of the wait for a binding condition, and who sets it.
-pub(in super::super) fn binding(condition: &str, device: &str, claim: &Key) -> [String; 3] {
+pub(in super::super) fn binding(
+    condition: &str,
+    device: &str,
+    claim: &Key,
+    until: Option<Time>,
+) -> [String; 3] {
     let target = format!("condition {condition} of device {device} in claim/{claim}");
     let message = format!("wait until the driver sets {target} to true");
-    let who = format!("the driver of device {device} attaches it and sets the condition");
+    let until = until.map_or_else(String::new, |until| {
+        format!(
+            "; otherwise kube-scheduler deallocates the claim at {until} and retries (bindingTimeout, 10 minutes by default)"
+        )
+    });
+    let who = format!("the driver of device {device} attaches it and sets the condition{until}");
     [target, message, who]
 }
 

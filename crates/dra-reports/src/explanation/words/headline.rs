@@ -7,8 +7,8 @@ use dra_rules::scheduling::{IN_MEMORY_CLAIM, Spared};
 
 use super::super::absence::{Absence, ForNodes, Nearest};
 use super::super::diagnosis::{
-    Alike, Among, Answer, Bound, Cause, Compared, Condition, Diagnosis, GangCause, Lost, NoPods, NodeGroup,
-    NotAll, OnNode, Outdated, Place, Republishing, RequestsTogether, StatusProblem, Unserved, Why,
+    Alike, Among, Answer, Bound, Cause, Compared, Condition, Diagnosis, GangCause, Lost, NoNeed, NoPods,
+    NodeGroup, NotAll, OnNode, Outdated, Place, Republishing, RequestsTogether, StatusProblem, Unserved, Why,
 };
 use super::super::fact::{Brief, Evidence, Fact, Speaker};
 use super::super::items::{DeviceCount, Holding};
@@ -50,6 +50,7 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
             self::answer(then)
         ),
         Answer::Allocated(holding) => allocated(holding),
+        Answer::NotNeeded(why) => no_need(why),
         Answer::Ended(phase, None) => format!("the pod has finished: {phase}"),
         Answer::Ended(phase, Some((container, code))) => {
             format!("the pod has finished: {phase} (container {container} exited with code {code})")
@@ -57,9 +58,7 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
         Answer::NotGone(fact) => format!("the pod has finished but is not gone: {}", self::fact(fact)),
         Answer::Failed(fact) => format!("the pod is not running: {}", self::fact(fact)),
         Answer::Bound(bound) => of_bound(bound),
-        Answer::Attaching(then, fact) => {
-            format!("{}, but is pending: {}", self::answer(then), stuck_text(fact))
-        }
+        Answer::Attaching(fact) => stuck_text(fact),
         Answer::NoPods(owner, why) => format!("{owner} has no pods{}", no_pods(why)),
         Answer::Silent(was, scheduler, since) => {
             let since = since.map_or_else(String::new, |since| format!(" since it was created at {since}"));
@@ -86,6 +85,24 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
                 (was, _) => format!("according to the simulation it {}; {said}", self::answer(was)),
             }
         }
+    }
+}
+
+fn no_need(why: &NoNeed) -> String {
+    match why {
+        NoNeed::Gone(key) => format!(
+            "nothing is allocated for it: {}, which it was created for, no longer exists",
+            pod(key)
+        ),
+        NoNeed::Earlier(key) => format!(
+            "nothing is allocated for it: it was created for an earlier {}",
+            pod(key)
+        ),
+        NoNeed::Done(key) => format!(
+            "nothing is allocated for it: {}, which it was created for, has finished or is being deleted",
+            pod(key)
+        ),
+        NoNeed::Deleted => "nothing is allocated for it: it is being deleted, and no pod uses it".to_owned(),
     }
 }
 

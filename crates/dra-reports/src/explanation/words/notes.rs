@@ -1,6 +1,6 @@
 //! The sentences of notes: what else is known of the answer.
 
-use dra_model::{Gap, Key, Kind, Str};
+use dra_model::{Condition, DeviceId, Gap, Key, Kind, Str};
 
 use super::super::fact::Speaker;
 use super::super::namesake::Namesake;
@@ -40,6 +40,47 @@ pub(in super::super) fn claim_from(template: &Key) -> String {
 
 /// That an allocated claim is being deleted.
 pub(in super::super) const CLAIM_IS_DELETED: &str = "the claim is being deleted";
+
+/// That a claim that is being deleted stays as long as these pods.
+pub(in super::super) fn kept_claim(pods: &[Key]) -> String {
+    let have = if pods.len() == 1 { "has" } else { "have" };
+    format!(
+        "{CLAIM_IS_DELETED}: it stays until {} {have} finished, and no other is created for it then",
+        some(pods.iter().map(pod))
+    )
+}
+
+/// That these pods use the claim and have no node.
+pub(in super::super) fn pending_users(pods: &[Key]) -> String {
+    let (use_it, each) = if pods.len() == 1 {
+        ("uses the claim, is", "the pod")
+    } else {
+        ("use the claim, are", "each pod")
+    };
+    format!(
+        "{}, which {use_it} pending: explain {each} to see why",
+        some(pods.iter().map(pod))
+    )
+}
+
+/// A condition that a driver reports of devices, and that only the driver understands.
+pub(in super::super) fn told_by_driver(condition: &Condition, devices: &[DeviceId]) -> String {
+    let Condition {
+        type_,
+        status,
+        reason,
+        message,
+        last_transition_time,
+        ..
+    } = condition;
+    let since = last_transition_time.map_or_else(String::new, |since| format!(" since {since}"));
+    let said = [reason, message].into_iter().filter(|text| !text.is_empty());
+    let said: String = said.map(|text| format!(": {text}")).collect();
+    format!(
+        "the driver reports condition {type_} of {} as {status}{since}{said}",
+        some(devices)
+    )
+}
 
 /// That a pod with the claim does not end; `why` says what keeps it, and `how` what ends that.
 pub(in super::super) fn stuck_user(key: &Key, claim: &Key, why: &str, how: &str) -> String {

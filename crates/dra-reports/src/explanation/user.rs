@@ -1,0 +1,81 @@
+//! The pods that use a claim: kube-scheduler allocates it for the first of them that it places, so that the claim waits for what they wait for.
+
+use std::sync::Arc;
+
+use super::diagnosis::NoNeed;
+use dra_model::{Claim, Cluster, Key, Kind, Pod, Time};
+use dra_rules::reservation::{Next, PodGroups, is_done, is_reserved_for, lost_pod, resolves_to, unmade};
+use dra_rules::scheduling::{Readiness, readiness};
+
+/// How a claim is explained.
+pub(super) enum By<'c> {
+    /// By the first of these that can be placed: only these pods use it, and none has its devices.
+    Pods(Vec<&'c Arc<Pod>>),
+    /// No pod needs it.
+    Nobody(NoNeed),
+    /// It is being deleted, and these pods keep it.
+    Kept(Vec<Key>),
+    /// By itself; these pods use it and have no node.
+    Itself(Vec<Key>),
+}
+
+/// Returns how `claim` is explained at `now`.
+pub(super) fn by<'c>(cluster: &'c Cluster, claim: &Claim, now: Time) -> By<'c> {
+    if cluster.gap(Kind::Pod, &claim.metadata.namespace).is_some() {
+        return By::Itself(Vec::new());
+    }
+    let is_allocated = claim.status.allocation.is_some();
+    let is_ready = is_allocated && readiness(claim, now) == Readiness::Ready;
+    let has_devices = |pod: &&Arc<Pod>| is_ready && is_reserved_for(pod, claim, PodGroups::Accepted);
+    let is_deleting = claim.metadata.is_deleting();
+    let keys = |pods: &[&Arc<Pod>]| pods.iter().map(|pod| pod.key()).collect();
+    let (placed, waiting): (Vec<_>, Vec<_>) = users(cluster, claim).partition(|pod| pod.node().is_some());
+    match (placed.as_slice(), waiting.as_slice()) {
+        ([], []) if !is_allocated || is_deleting => match no_need(cluster, claim) {
+            Some(why) => By::Nobody(why),
+            None => By::Itself(Vec::new()),
+        },
+        ([], [_, ..]) if !waiting.iter().any(|pod| has_devices(pod)) => By::Pods(waiting),
+        ([_], []) if !is_allocated => By::Pods(placed),
+        ([_, ..], []) if is_allocated && is_deleting => By::Kept(keys(&placed)),
+        _ => By::Itself(keys(&waiting)),
+    }
+}
+
+/// Returns whether no pod uses the claim, although one may come to.
+pub(crate) fn is_unused(cluster: &Cluster, claim: &Claim) -> bool {
+    users(cluster, claim).next().is_none() && no_need(cluster, claim).is_none()
+}
+
+/// The pods that use the claim, or are to: those that name it, and the one that it was created for, whose status has yet to name it.
+fn users<'c>(cluster: &'c Cluster, claim: &Claim) -> impl Iterator<Item = &'c Arc<Pod>> {
+    let is_user = |pod: &&Arc<Pod>| !is_done(pod) && resolves_to(pod, claim, PodGroups::Accepted);
+    let named: Vec<&Arc<Pod>> = cluster.pods_of_claim(&claim.key()).filter(is_user).collect();
+    let is_adopted = |next: &Next<'_>| matches!(next, Next::Adopt(found) if found.key() == claim.key());
+    let unnamed = owner(cluster, claim).filter(|pod| {
+        named.is_empty() && !is_done(pod) && unmade(cluster, pod).any(|(_, unmade)| is_adopted(&unmade.next))
+    });
+    named.into_iter().chain(unnamed)
+}
+
+/// The pod that the claim was created for.
+fn owner<'c>(cluster: &'c Cluster, claim: &Claim) -> Option<&'c Arc<Pod>> {
+    let owner = claim.metadata.controller().filter(|owner| owner.kind == "Pod")?;
+    let pod = cluster.pod(&claim.metadata.beside(&owner.name));
+    pod.filter(|pod| pod.metadata.uid == owner.uid)
+}
+
+/// Why no pod needs a claim that none uses, if so.
+fn no_need(cluster: &Cluster, claim: &Claim) -> Option<NoNeed> {
+    if let Some(lost) = lost_pod(cluster, claim) {
+        let key = claim.metadata.beside(&lost.name);
+        return Some(match cluster.pod(&key) {
+            Some(_) => NoNeed::Earlier(key),
+            None => NoNeed::Gone(key),
+        });
+    }
+    match owner(cluster, claim) {
+        Some(pod) if is_done(pod) => Some(NoNeed::Done(pod.key())),
+        _ => claim.metadata.is_deleting().then_some(NoNeed::Deleted),
+    }
+}
