@@ -87,7 +87,7 @@ pub enum ClusterVerdict {
     Allocated,
     /// It has finished, or no pod needs it.
     Ended,
-    /// The scheduler does not consider it yet.
+    /// The scheduler does not consider it yet, or waits until its devices are attached.
     Waits,
     /// It fits on no node.
     DoesNotFit,

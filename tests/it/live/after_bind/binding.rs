@@ -74,15 +74,15 @@ fn a_pod_waits_for_its_device_to_be_attached() {
         let run = run(&cluster, &["describe", "pod/p"], later);
         assert_valid(&run.stdout)["stage"].clone()
     };
-    // The scheduler holds the pod, and so it fits; its stage tells what it waits for.
+    // The scheduler holds the pod; its stage tells what it waits for.
     let told = waits_for(&machine, &cluster, "p", "BindingPending", 0, &[]);
     assert_eq!(owner(&told), "Driver");
     assert_eq!(told["stage"]["stage"], "Reserved");
     assert!(message(&told).contains("example.com/attached"), "{told:#}");
-    assert_eq!(told["verdict"], "Fits", "{told:#}");
+    assert_eq!(told["verdict"], "Waits", "{told:#}");
     let summary = told["summary"].as_str().unwrap_or_default();
     assert!(
-        summary.contains(", but is pending: gpu.example.com/node/gpu-0 is not attached yet"),
+        summary.starts_with("gpu.example.com/node/gpu-0 is not attached yet"),
         "{told:#}"
     );
     assert_eq!(described(0)["stuck"]["cause"], "BindingPending");
