@@ -89,7 +89,7 @@ const MOST_CHANGES: usize = 4;
 const MOST_FOUND: usize = 6;
 
 /// Pods with one claim that are looked at for one that can be placed.
-const MOST_USERS: usize = 20;
+const MOST_USERS: usize = 8;
 
 /// Explains a pod, which is in `cluster`.
 pub fn explain_pod(cluster: &Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -> Diagnosis {

@@ -9,7 +9,7 @@ use dra_rules::scheduling::{Readiness, readiness};
 
 /// How a claim is explained.
 pub(super) enum By<'c> {
-    /// By the first of these that can be placed: only these pods use it, and none has its devices.
+    /// By the first of these pods that can be placed: it waits for them.
     Pods(Vec<&'c Arc<Pod>>),
     /// No pod needs it.
     Nobody(NoNeed),
@@ -35,9 +35,11 @@ pub(super) fn by<'c>(cluster: &'c Cluster, claim: &Claim, now: Time) -> By<'c> {
             Some(why) => By::Nobody(why),
             None => By::Itself(Vec::new()),
         },
-        ([], [_, ..]) if !waiting.iter().any(|pod| has_devices(pod)) => By::Pods(waiting),
-        ([_], []) if !is_allocated => By::Pods(placed),
-        ([_, ..], []) if is_allocated && is_deleting => By::Kept(keys(&placed)),
+        (_, [_, ..]) if !is_allocated || placed.is_empty() && !waiting.iter().any(has_devices) => {
+            By::Pods(waiting)
+        }
+        ([_, ..], []) if !is_allocated => By::Pods(placed),
+        ([_, ..], []) if is_deleting => By::Kept(keys(&placed)),
         _ => By::Itself(keys(&waiting)),
     }
 }
