@@ -394,7 +394,6 @@ async fn confirm(
     let Some(pod) = pod.filter(|_| report.verdict() == ClusterVerdict::Broken) else {
         return Ok(report);
     };
-    let key = pod.key();
     let objects = rests_on(pod);
     let unread = ctx.read_again(cluster, objects).await?;
     Ok(match named.find(ctx, cluster).await {

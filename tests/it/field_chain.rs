@@ -791,6 +791,7 @@ const CASES: &[Case] = &[
         code: 1,
         has: &["DRA089", "pod/ml/infer-6b8f9c7d5-x7k2d"],
         has_not: &["No findings"],
+    },
     // A claim waits for what its pod waits for.
     Case {
         args: &[
