@@ -989,6 +989,204 @@ const CASES: &[Case] = &[
         ],
         has_not: &[],
     },
+    // kube-scheduler names a filter that is not simulated: that is the cause on the nodes that fit otherwise.
+    Case {
+        args: &[
+            "explain",
+            "pod/infer-6b8f9c7d5-m2n8s",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=spread-rejects-nodes.yaml",
+        ],
+        code: 1,
+        has: &[
+            "is pending: gpu-1 and gpu-2 have the devices and resources for it, but kube-scheduler rejects them: node(s) didn't match pod topology spread constraints",
+            "gpu-3",
+            "check the topologySpreadConstraints of pod/ml/infer-6b8f9c7d5-m2n8s",
+        ],
+        has_not: &["possible cause", "unknown bug"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/infer-6b8f9c7d5-m2n8s",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=anti-affinity-rejects-a-node.yaml",
+        ],
+        code: 1,
+        has: &[
+            "is pending: gpu-1 has the devices and resources for it, but kube-scheduler rejects it: node(s) didn't match pod anti-affinity rules",
+            "check the podAntiAffinity",
+        ],
+        has_not: &["possible cause", "unknown bug"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=volume-rejects-a-node.yaml",
+        ],
+        code: 1,
+        has: &[
+            "is pending: gpu-1 has the devices",
+            "node(s) didn't match PersistentVolume's node affinity",
+            "persistentvolumeclaim/ml/ckpt",
+        ],
+        has_not: &["possible cause", "unknown bug"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=volume-in-use.yaml",
+        ],
+        code: 1,
+        has: &[
+            "ReadWriteOncePod access mode",
+            "wait for the end of pod/ml/nb-0, which uses persistentvolumeclaim/ml/ckpt, too",
+        ],
+        has_not: &["possible cause", "unknown bug"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=volume-unbound.yaml",
+        ],
+        code: 1,
+        has: &[
+            "rejects it: pod has unbound immediate PersistentVolumeClaims",
+            "persistentvolumeclaim/ml/data",
+            "quota exceeded",
+        ],
+        has_not: &["possible cause", "unknown bug"],
+    },
+    // The scheduler's own words are shown, and no prediction.
+    Case {
+        args: &[
+            "explain",
+            "pod/render",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=binding-failed-for-a-pod.yaml",
+        ],
+        code: 1,
+        has: &["Scheduler: running PreBind plugin", "LinkTrainingFailed"],
+        has_not: &["Scheduler would say"],
+    },
+    // Its search timed out, and a fix shows what the limit is.
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=constraint-behind-a-timeout.yaml",
+        ],
+        code: 1,
+        has: &[
+            "constraint #0 of claim/ml/train-gpu-q8m4t",
+            "Scheduler: running",
+            "timed out trying to allocate devices",
+        ],
+        has_not: &["the limiting factor is unknown", "Scheduler would say"],
+    },
+    // No scheduler has reported anything for an hour, as the heartbeat of a node shows.
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=scheduler-silent-by-heartbeat.yaml",
+        ],
+        code: 1,
+        has: &[
+            "default-scheduler has reported nothing about the pod since it was created at 2026-11-28T09:03:00Z",
+        ],
+        has_not: &[],
+    },
+    // A node is being added, although waiting for a pod would help, too.
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=node-is-coming-too.yaml",
+        ],
+        code: 1,
+        has: &[
+            "Fits on gpu-1 once pod/ml/nb-0 finishes; cluster-autoscaler reported TriggeredScaleUp at 2026-11-28T09:55:00Z, so a node is being added",
+        ],
+        has_not: &[],
+    },
+    // None is, as an event says that is no warning.
+    Case {
+        args: &[
+            "explain",
+            "pod/infer-6b8f9c7d5-m2n8s",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=no-scale-up.yaml",
+        ],
+        code: 1,
+        has: &[
+            "NotTriggerScaleUp (cluster-autoscaler, 40×",
+            "max node group size reached",
+        ],
+        has_not: &["a node is being added"],
+    },
+    // kube-scheduler is ending a pod for another one.
+    Case {
+        args: &[
+            "explain",
+            "pod/serving",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=preemption-under-way.yaml",
+        ],
+        code: 1,
+        has: &[
+            "Fits on gpu-1 once pod/ml/batch-0 finishes",
+            "preemption is under way: pod/ml/batch-0 is being deleted on gpu-1",
+        ],
+        has_not: &["no tested change makes it fit"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/batch-0",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=preemption-under-way.yaml",
+        ],
+        code: 0,
+        has: &[
+            "the pod is terminating on gpu-1",
+            "has nominated its node for pod/ml/serving",
+        ],
+        has_not: &[],
+    },
 ];
 
 #[test]

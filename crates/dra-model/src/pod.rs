@@ -98,7 +98,7 @@ pub struct PodSpec {
     pub runtime_class_name: Option<serde::de::IgnoredAny>,
     /// Relevant facts about its volumes.
     #[serde(deserialize_with = "volumes")]
-    pub volumes: Volumes,
+    pub volumes: Repeated<Volumes>,
     /// The pod's ports are those of the node.
     #[serde(deserialize_with = "or_default")]
     pub host_network: bool,
@@ -227,11 +227,13 @@ fn is_filled<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, 
     Ok(!elements.is_empty())
 }
 
-/// Relevant facts about the volumes of a pod. Every pod has volumes, and nothing else of them matters.
+/// Relevant facts about the volumes of a pod. Every pod has volumes, few have one of these, and nothing else matters.
 #[derive(Clone, Debug, Default)]
 pub struct Volumes {
     /// True if one can bind the pod to some nodes, as those of volume claims and ephemeral ones can.
     pub bind: bool,
+    /// The PersistentVolumeClaims that it names. A redacted snapshot has no names.
+    pub claims: Vec<Str>,
     /// A directory of the node where plugins register with the kubelet, if mounted: evidence that the pod may belong to
     /// a driver.
     pub plugin_folder: Option<Str>,
@@ -242,32 +244,68 @@ pub struct Volumes {
 /// `DefaultKubeletPluginsRegistrationDirName`, v1.37.2.
 const PLUGINS_REGISTRY: &str = "plugins_registry";
 
-fn volumes<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Volumes, D::Error> {
-    #[derive(Default, Deserialize)]
-    #[serde(rename_all = "camelCase", default)]
-    struct Volume {
-        persistent_volume_claim: Option<serde::de::IgnoredAny>,
-        ephemeral: Option<serde::de::IgnoredAny>,
-        host_path: Option<HostPath>,
+impl Part for Volumes {
+    fn absent() -> &'static Self {
+        const {
+            &Self {
+                bind: false,
+                claims: Vec::new(),
+                plugin_folder: None,
+            }
+        }
     }
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct HostPath {
-        #[serde(deserialize_with = "or_default")]
-        path: String,
+}
+
+/// Volumes without any of these facts take no memory.
+fn volumes<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Repeated<Volumes>, D::Error> {
+    let found = Volumes::deserialize(deserializer)?;
+    if found.bind || found.plugin_folder.is_some() {
+        return Ok(found.into());
     }
-    let all: Vec<Volume> = list(deserializer)?;
-    let mut paths = all
-        .iter()
-        .filter_map(|volume| Some(&volume.host_path.as_ref()?.path));
-    Ok(Volumes {
-        bind: all
+    Ok(Repeated::default())
+}
+
+impl<'de> Deserialize<'de> for Volumes {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Default, Deserialize)]
+        #[serde(rename_all = "camelCase", default)]
+        struct Volume {
+            persistent_volume_claim: Option<VolumeClaim>,
+            ephemeral: Option<serde::de::IgnoredAny>,
+            host_path: Option<HostPath>,
+        }
+        #[derive(Default, Deserialize)]
+        #[serde(rename_all = "camelCase", default)]
+        struct VolumeClaim {
+            #[serde(deserialize_with = "or_default")]
+            claim_name: Str,
+        }
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct HostPath {
+            #[serde(deserialize_with = "or_default")]
+            path: String,
+        }
+        let all: Vec<Volume> = list(deserializer)?;
+        let mut paths = all
             .iter()
-            .any(|volume| volume.persistent_volume_claim.is_some() || volume.ephemeral.is_some()),
-        plugin_folder: paths
-            .find(|path| path.split('/').any(|part| part == PLUGINS_REGISTRY))
-            .map(|path| path.as_str().into()),
-    })
+            .filter_map(|volume| Some(&volume.host_path.as_ref()?.path));
+        let claims = all
+            .iter()
+            .filter_map(|volume| volume.persistent_volume_claim.as_ref());
+        Ok(Self {
+            bind: all
+                .iter()
+                .any(|volume| volume.persistent_volume_claim.is_some() || volume.ephemeral.is_some()),
+            claims: claims
+                .map(|claim| claim.claim_name.clone())
+                .filter(|name| !name.is_empty())
+                .collect(),
+            plugin_folder: paths
+                .find(|path| path.split('/').any(|part| part == PLUGINS_REGISTRY))
+                .map(|path| path.as_str().into()),
+        })
+    }
 }
 
 /// Demands on the node beyond plain labels.
@@ -315,6 +353,9 @@ pub struct PodStatus {
     /// Those that a rule or a column reads: `PodScheduled`, `PodReadyToStartContainers`, `Ready`, `DisruptionTarget`.
     #[serde(deserialize_with = "pod_conditions")]
     pub conditions: Vec<Condition>,
+    /// The node where the scheduler makes room for the pod, or is about to bind it.
+    #[serde(deserialize_with = "interned_option")]
+    pub nominated_node_name: Option<Str>,
     /// Claims made from templates.
     #[serde(deserialize_with = "list")]
     pub resource_claim_statuses: Vec<PodClaimStatus>,

@@ -67,7 +67,12 @@ pub(super) fn doc(explanation: &Explanation, page: Page, emits: Emits) -> Doc {
         add("Holds", &holds.devices);
         add("Reserved for", &holds.consumers);
     }
-    add("Scheduler", explanation.message.as_slice());
+    // What the rules predict is not a quotation.
+    if explanation.said.is_some() {
+        add("Scheduler", explanation.said.as_slice());
+    } else {
+        add("Scheduler would say", explanation.message.as_slice());
+    }
     add("Event", &explanation.news);
     add("Unknown", &explanation.untold_unknown);
     add("Note", &explanation.notes);

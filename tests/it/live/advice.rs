@@ -968,6 +968,7 @@ const BY_HAND: &[(&str, &str)] = &[
     ("RepairDriver", "whoever runs the driver; live::after_bind does"),
     ("GatherNodes", "the owner of the pods"),
     ("LetBind", "an administrator"),
+    ("RelaxPlacement", "the owner of the pod"),
     ("RestoreController", "an administrator"),
     ("AllowAdminAccess", "a command, which is run above"),
     ("AwaitKubelet", "the kubelet; live::after_bind waits for it"),

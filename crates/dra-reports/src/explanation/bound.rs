@@ -10,12 +10,12 @@ use crate::allocation::Settings;
 use crate::stage::{StageFact, StageItem, Subject, advise, cause_text, unknown_text, waits_text};
 use crate::words::tainted;
 use dra_allocator::devices::Taints;
-use dra_model::{Claim, Cluster, Condition, DeviceId, Kind, Pod, Str, Time};
+use dra_model::{Claim, Cluster, Condition, DeviceId, Key, Kind, Pod, Str, Time};
 use dra_rules::eviction::evicting_taint;
 use dra_rules::health::unmet_conditions;
 use dra_rules::kubelet::{Cause, PodStage, Problems, Stage, Stages, Stuck, problems};
 use dra_rules::reservation::{claim_names, former_pods};
-use dra_rules::scheduling::{of_kubelet, of_placed, of_rejected};
+use dra_rules::scheduling::{of_kubelet, of_placed, of_rejected, preemptors};
 
 impl Holding {
     /// What `claim` holds, if it is allocated.
@@ -142,7 +142,18 @@ fn on_node(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str
             how,
         })
     };
-    report.conclude(on_node(OnNode::Starts));
+    report.conclude(on_node(if pod.metadata.is_deleting() {
+        OnNode::Ends(None)
+    } else {
+        OnNode::Starts
+    }));
+    let others: Vec<Key> = preemptors(cluster, pod)
+        .into_iter()
+        .map(|pod| pod.key())
+        .collect();
+    if !others.is_empty() {
+        report.notes.push(words::preempted(&others));
+    }
     let bugs = of_placed(cluster, Some(pod));
     report.has_known_bug = !bugs.is_empty();
     let taint = bugs.first().and_then(|_| evicting(cluster, pod));

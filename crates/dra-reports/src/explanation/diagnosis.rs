@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use dra_allocator::AttemptError;
 use dra_cel::AttributeWanted;
-use dra_model::{Claim, Cluster, DeviceId, DeviceRequest, Gap, Key, Kind, Pod, Str, Taint, Time};
+use dra_model::{Claim, Cluster, DeviceId, DeviceRequest, Event, Gap, Key, Kind, Pod, Str, Taint, Time};
 use dra_rules::kubelet::BrokenLink;
 use dra_rules::owners::{OwnerName, Queued};
 use dra_rules::reservation::Lacks;
-use dra_rules::scheduling::{AssumedGate, Kept, Obstacle, Panic, Spared, Stage};
+use dra_rules::scheduling::{AssumedGate, Kept, Obstacle, Panic, Rejection, Spared, Stage};
 
 use super::absence::Absence;
 use super::events;
@@ -39,8 +39,10 @@ pub struct Diagnosis {
     pub(super) holds: Option<Holding>,
     /// Progress of the pod on its node.
     pub(super) stage: Option<StageItem>,
-    /// Message of the scheduler.
+    /// Message of the scheduler, as the rules have it.
     pub(super) message: Option<String>,
+    /// What the scheduler of the pod said last.
+    pub(super) said: Option<String>,
     /// Reasons that hold for all nodes.
     pub(super) reasons: Vec<Reason>,
     /// Nodes by the first filter that rejects them.
@@ -84,6 +86,19 @@ pub(crate) struct Warning {
     pub(super) often: Option<Often>,
     /// The last time.
     pub(super) last: Option<Time>,
+}
+
+impl Warning {
+    /// The warning that an event is.
+    pub(super) fn of(event: &Event) -> Self {
+        Self {
+            reason: event.reason.clone(),
+            message: event.message.to_string(),
+            component: event.component().clone(),
+            often: Often::of(event),
+            last: event.last_seen(),
+        }
+    }
 }
 
 /// A reason: a fact, and what it is about.
@@ -390,6 +405,8 @@ pub(crate) enum Cause {
     TooFew(Among, u64, DeviceKind, Option<Lost>),
     /// This node has so many usable devices of the kind, and another filter rejects it.
     Filtered(Str, u64, DeviceKind, Fact),
+    /// It fits on these nodes, as far as filters are simulated, and kube-scheduler says that others reject so many.
+    Rejected(Vec<Str>, Vec<Rejection>),
     /// No node has all of its devices of a kind free.
     NotAll(Box<NotAll>),
     /// Each alternative of the request has a cause of its own.
@@ -684,6 +701,7 @@ impl Cause {
     pub(super) fn fact(&self) -> Option<Fact> {
         match self {
             Self::Alike(Brief::Fact(fact)) | Self::OnNode(_, fact) => Some(fact.clone()),
+            Self::Rejected(_, by) => Some(Fact::Rejected(by.clone())),
             Self::Allocated(_, _, Place::Other(fact)) => Some((**fact).clone()),
             Self::TooManyConsumers(_) => Some(Fact::TooManyConsumers),
             Self::Gang(gang, _) => Some(Fact::Gang(gang.clone())),
@@ -718,6 +736,7 @@ impl Cause {
             Self::Allocated(..) => "AllocatedElsewhere",
             Self::Alike(brief) => brief.code(),
             Self::OnNode(_, fact) | Self::Filtered(.., fact) => fact.code(),
+            Self::Rejected(_, by) => Fact::Rejected(by.clone()).code(),
             Self::Absent(_) => Fact::NoDevices.code(),
             Self::Unserved(_) | Self::Republishing(_) => "NotPublished",
             Self::Unoffered(..) => "NoSuchResource",
@@ -777,6 +796,7 @@ impl Diagnosis {
             holds: None,
             stage: None,
             message: None,
+            said: None,
             reasons: Vec::new(),
             filters: Vec::new(),
             nodes: Vec::new(),

@@ -3,7 +3,9 @@
 use dra_allocator::devices::RuledOut;
 use dra_allocator::{AttemptError, ConstraintName, Shortage, Trouble};
 use dra_model::{Event, Key, PoolId, Quantity, Str, Taint, Time};
-use dra_rules::scheduling::{ClaimProblem, Lack, NoUse, Obstacle, Plain, Readiness, RequestProblem};
+use dra_rules::scheduling::{
+    ClaimProblem, Lack, NoUse, Obstacle, Plain, Readiness, Rejection, RequestProblem,
+};
 
 use super::items::Amounts;
 use crate::allocation::Gang;
@@ -25,6 +27,8 @@ pub(crate) enum Fact {
     NotNamed,
     /// A plain filter rejects the node.
     Plain(Plain),
+    /// Filters that are not simulated reject nodes, as kube-scheduler says: this node may be rejected by any of them.
+    Rejected(Vec<Rejection>),
     /// The attempt ends with this error.
     Error(AttemptError),
     /// The node was not looked at, as the work of the command was used up.
@@ -284,6 +288,9 @@ impl Fact {
             Self::Quota(..) => "QuotaExceeded",
             Self::NotNamed => "NodeAffinity",
             Self::Plain(plain) => plain.plugin(),
+            Self::Rejected(by) => by
+                .first()
+                .map_or("SchedulerDisagrees", |first| first.filter.plugin()),
             Self::Error(_) => "Error",
             Self::NotLookedAt(_) => "NotLookedAt",
             Self::AllocatedElsewhere(_) => "AllocatedElsewhere",

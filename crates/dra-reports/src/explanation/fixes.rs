@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::bound::stuck_users;
-use super::diagnosis::{Answer, Cause, Diagnosis, Unserved};
-use super::fact::Fact;
+use super::diagnosis::{Answer, Cause, Diagnosis, NodeGroup, Unserved};
+use super::fact::{Brief, Fact, Together};
 use super::items::{ClusterVerdict, FixChange, FixItem, KINDS};
 use super::words::fixes::{self as words, About, Before};
 use super::{gets, waiting};
@@ -17,6 +17,7 @@ use crate::script::{
     save_without_finalizers,
 };
 use crate::stage::{look_at_link, mend_link};
+use dra_allocator::ConstraintName;
 use dra_allocator::devices::says_unhealthy;
 use dra_model::{
     AllocatedDevice, AllocationMode, Claim, Cluster, Component, ConsumerReference, Key, Kind, Pod, Str, Time,
@@ -29,7 +30,7 @@ use dra_rules::reservation::{
     Origin, PodGroups, claim_names, former_pods, is_done, is_former, manager, resolves_to,
 };
 use dra_rules::scheduling::{
-    BINDING_TIMEOUT, Edited, Fix, Fixes, Found, Readiness, change_of_pod, remaining_consumers,
+    BINDING_TIMEOUT, Edited, Fix, Fixes, Found, Readiness, change_of_pod, remaining_consumers, victims,
 };
 
 impl Diagnosis {
@@ -139,12 +140,60 @@ impl Diagnosis {
         items.sort_by_key(|(is_wait, item)| (item.risky, !is_wait));
         self.fixes.extend(items.into_iter().map(|(_, item)| item));
         if fixes.found.is_empty() {
-            if !self.fixes.iter().any(|fix| fix.proven) {
+            // What kube-scheduler is ending for the pod already makes room for it.
+            let is_preempting = pod.is_some_and(|pod| !victims(cluster, pod).is_empty());
+            if !is_preempting && !self.fixes.iter().any(|fix| fix.proven) {
                 self.notes.push(words::NO_FIX.to_owned());
             }
         } else if !fixes.complete {
             self.notes.push(words::MORE_FIXES.to_owned());
         }
+    }
+
+    /// Names the constraint that keeps requests from being served together, where the search did not find it out, and a fix shows that they are
+    /// served without it.
+    pub(super) fn prove_limit(&mut self, cluster: &Cluster, fixes: &Fixes) {
+        let Some(Cause::Alike(Brief::Fact(limit)) | Cause::OnNode(_, limit)) = &self.cause else {
+            return;
+        };
+        if !matches!(limit, Fact::Together(Together::Unknown)) {
+            return;
+        }
+        let dropped = |found: &Found| match found.changes.as_slice() {
+            [
+                Fix::DropConstraint {
+                    claim,
+                    place,
+                    attribute,
+                },
+            ] => {
+                let constraints = &cluster.claim(claim)?.spec.devices.constraints;
+                let name = ConstraintName {
+                    claim: claim.clone(),
+                    place: *place,
+                    attribute: attribute.clone(),
+                    same: constraints.get(*place)?.match_attribute.is_some(),
+                };
+                Some((name, found.nodes.clone()))
+            }
+            _ => None,
+        };
+        let Some((name, nodes)) = fixes.found.iter().find_map(dropped) else {
+            return;
+        };
+        let known = Fact::Together(Together::Constraints(vec![name], None));
+        for node in self.nodes.iter_mut().filter(|node| nodes.contains(&node.node)) {
+            for reason in &mut node.reasons {
+                if matches!(reason.fact, Fact::Together(Together::Unknown)) {
+                    reason.fact = known.clone();
+                }
+            }
+        }
+        self.node_groups = NodeGroup::of(&self.nodes);
+        self.cause = match nodes.first() {
+            Some(node) if self.nodes.len() > 1 => Some(Cause::OnNode(node.clone(), known)),
+            _ => Some(Cause::Alike(Brief::Fact(known))),
+        };
     }
 }
 

@@ -250,13 +250,19 @@ impl NodeGroup {
 }
 
 /// The filters in the order in which the scheduler runs them.
-const ORDER: [&str; 7] = [
+const ORDER: [&str; 13] = [
     "NodeName",
     "NodeUnschedulable",
     "TaintToleration",
     "NodeAffinity",
     "NodePorts",
     "NodeResourcesFit",
+    "VolumeRestrictions",
+    "NodeVolumeLimits",
+    "VolumeBinding",
+    "VolumeZone",
+    "PodTopologySpread",
+    "InterPodAffinity",
     "DynamicResources",
 ];
 

@@ -227,6 +227,7 @@ pub(super) const KINDS: &[&str] = &[
     "RecreatePod",
     "RelaxNodeAffinity",
     "RelaxNodeSelector",
+    "RelaxPlacement",
     "RelaxSelector",
     "ReleaseClaim",
     "RemoveFinalizer",

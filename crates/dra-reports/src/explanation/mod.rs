@@ -15,6 +15,7 @@ mod outdated;
 mod own;
 mod owned;
 mod reasons;
+mod rejected;
 mod report;
 mod unmade;
 mod user;
@@ -47,7 +48,7 @@ use dra_rules::reservation::{Origin, claim_names, unlisted, users};
 use dra_rules::scheduling::{
     ClaimProblem, Cycle, Effort, Fix, Fixes, GenerateError, Obstacle, RequestProblem, Scheduler, Start,
     Subject, Verdict, foreign_scheduler, generate_claims, implicit_class, judge_all, message,
-    message_of_obstacle, not_simulated, other_scheduler, smallest, spared,
+    message_of_obstacle, not_simulated, other_scheduler, smallest, spared, victims,
 };
 
 pub use super::remedy::Remake;
@@ -159,6 +160,16 @@ fn with_quotas(
             .notes
             .extend(claims.flat_map(|claim| told_by_drivers(claim)));
     } else {
+        report.said = word::last_of_scheduler(cluster, pod).map(|word| word.said);
+        let victims: Vec<Key> = victims(cluster, pod).into_iter().map(|pod| pod.key()).collect();
+        if let Some(node) = pod
+            .status
+            .nominated_node_name
+            .as_ref()
+            .filter(|_| !victims.is_empty())
+        {
+            report.notes.push(words::preempting(&victims, node));
+        }
         let scheduler = Scheduler::new(cluster, settings.now);
         let together = group::cycle(&scheduler, pod, settings);
         let scheduler = group::at_turn(&scheduler, together.as_ref(), pod);
@@ -432,7 +443,7 @@ impl<'e> Explained<'e> {
             .filter(|gate| gate.on_in_api_server.is_some());
         match contradicted.next() {
             Some(gate) if report.verdict() == ClusterVerdict::Error => {
-                report.message = self.said();
+                report.message.clone_from(&report.said);
                 let text = gate.text();
                 report.conclude(Answer::Open(words::fails_by_default(&text)));
             }
@@ -459,16 +470,7 @@ impl<'e> Explained<'e> {
         }
         report.conclude(Answer::Hidden(gaps.to_vec()));
         // What the scheduler has said itself is still there.
-        report.message = self.said();
-    }
-
-    /// Last message of the scheduler in the status of a pod without a node.
-    fn said(&self) -> Option<String> {
-        let conditions = &self.pod?.status.conditions;
-        let condition = conditions
-            .iter()
-            .find(|condition| condition.type_ == "PodScheduled")?;
-        (condition.status == "False").then(|| condition.message.to_string())
+        report.message.clone_from(&report.said);
     }
 
     fn obstacle(&self, report: &mut Diagnosis, obstacle: &Obstacle) {
@@ -776,20 +778,28 @@ impl<'e> Explained<'e> {
             }
         };
         report.add_fixes(self.cluster(), self.pod, is_new, &fixes, self.settings.now);
+        report.prove_limit(self.cluster(), &fixes);
     }
 }
 
 /// Reasons of the events of the cluster autoscaler and of Karpenter that a node is to come for the pod.
 const SCALE_UP: [&str; 2] = ["TriggeredScaleUp", "Nominated"];
 
+/// Reason of the events of the cluster autoscaler that no node is to come for the pod, which are no warnings.
+const NO_SCALE_UP: &str = "NotTriggerScaleUp";
+
 /// Seconds within which a node that is to come is there as a rule.
 const SCALE_UP_SECONDS: u64 = 1800;
+
+/// Returns whether the event says if a node is to come for a pod.
+fn is_of_autoscaler(event: &Event) -> bool {
+    SCALE_UP.contains(&event.reason.as_str()) || event.reason == NO_SCALE_UP
+}
 
 /// What the cluster autoscaler or Karpenter said last of the pod, if that is that a node is to come, and that may still be so.
 fn coming_node<'c>(cluster: &'c Cluster, pod: &Pod, now: Time) -> Option<&'c Event> {
     let events = cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
-    let own = events
-        .filter(|event| SCALE_UP.contains(&event.reason.as_str()) || event.reason == "NotTriggerScaleUp");
+    let own = events.filter(|event| is_of_autoscaler(event));
     let last = own.max_by_key(|event| event.last_seen())?;
     let is_recent = last
         .last_seen()
@@ -805,17 +815,11 @@ fn events(cluster: &Cluster, kind: Kind, metadata: &Meta, after: Option<Time>) -
             .last_seen()
             .zip(after)
             .is_some_and(|(seen, after)| seen <= after);
-        let is_shown = event.type_ == "Warning" || SCALE_UP.contains(&event.reason.as_str());
+        let is_shown = event.type_ == "Warning" || is_of_autoscaler(event);
         if !is_shown || is_over {
             continue;
         }
-        let mut warning = Warning {
-            reason: event.reason.clone(),
-            message: event.message.to_string(),
-            component: event.component().clone(),
-            often: Often::of(event),
-            last: event.last_seen(),
-        };
+        let mut warning = Warning::of(event);
         warnings.retain(|known| {
             let is_same = (&known.reason, &known.message) == (&warning.reason, &warning.message);
             if is_same {

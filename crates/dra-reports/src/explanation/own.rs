@@ -159,6 +159,7 @@ impl Cause {
             | Self::Unoffered(..)
             | Self::TooFew(..)
             | Self::Filtered(..)
+            | Self::Rejected(..)
             | Self::NotAll(_)
             | Self::NotAlike(_)
             | Self::NotEnough(_)

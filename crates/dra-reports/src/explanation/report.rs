@@ -80,6 +80,9 @@ pub struct Explanation {
     /// Notes about the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// What the scheduler of the pod said last itself, where there is a message.
+    #[serde(skip)]
+    pub said: Option<String>,
     /// Whether the summary tells the cause.
     #[serde(skip)]
     pub tells_cause: bool,
@@ -119,13 +122,15 @@ impl From<Diagnosis> for Explanation {
         let unknown =
             |gaps: &[Gap]| -> Vec<String> { all_missing(gaps).chain(known.unknown.clone()).collect() };
         let (unknown, untold_unknown) = (unknown(&known.gaps), unknown(&untold));
-        let is_news = |warning: &&Warning| known.message.as_ref() != Some(&warning.message);
+        let said = known.said.filter(|_| known.message.is_some());
+        let shown = said.as_ref().or(known.message.as_ref());
+        let is_news = |warning: &&Warning| shown != Some(&warning.message);
         let is_only = known.node_groups.len() == 1;
         let group = |group: NodeGroup| NodeGroupItem {
             is_cause: group.devices.is_empty()
                 && match &known.cause {
                     Some(Cause::Alike(cause)) => is_only || group.reason.as_ref() == Some(cause),
-                    Some(Cause::OnNode(_, Fact::Plain(_))) => is_only,
+                    Some(Cause::OnNode(_, Fact::Plain(_)) | Cause::Rejected(..)) => is_only,
                     _ => false,
                 },
             // Of one node there is room to say whose counter it is, and who draws from it.
@@ -158,6 +163,7 @@ impl From<Diagnosis> for Explanation {
             holds: known.holds,
             stage: known.stage,
             message: known.message,
+            said,
             reasons: known.reasons,
             filters: known.filters,
             nodes: known.nodes,

@@ -17,7 +17,8 @@ use dra_allocator::{ConstraintName, Failure, Together, attribute_of};
 use dra_model::{AttributeValue, Claim, Cluster, Constraint, DeviceRequest, Key, Node, Pod, Slice, Str};
 use dra_rules::owners::{Replacing, waiting_for};
 use dra_rules::scheduling::{
-    Consumer, Cycle, GroupResult, Kept, Lack, Scheduler, Start, Subject, Uncertain, Waiting, emptied, waiting,
+    Consumer, Cycle, GroupResult, Kept, Lack, Rejection, Scheduler, Start, Subject, Uncertain, Waiting,
+    emptied, waiting,
 };
 
 /// Nodes on which is found out what keeps requests from being served together.
@@ -46,6 +47,9 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
         lasting(&cycle, judged, rest, is_absent)
     };
     let unknown = |why: &str| item(Helps::Unknown, words::unknown_wait(why));
+    let coming = explained
+        .pod
+        .and_then(|pod| super::coming_node(explained.cluster(), pod, explained.settings.now));
     let new = match found {
         Waiting::Never(judged) => {
             let units = match &explained.subject {
@@ -61,9 +65,6 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             // The cause is that of the cluster as it is taken to be, whether or not it lasts.
             let lasting = lasting(&judged, rest);
             let why = lasting.as_ref().map(|lasting| &lasting.why);
-            let coming = explained
-                .pod
-                .and_then(|pod| super::coming_node(explained.cluster(), pod, explained.settings.now));
             let new = match (hanging, coming) {
                 (Some(open), _) => unknown(&open),
                 (None, Some(event)) => unknown(&words::node_is_coming(event)),
@@ -184,7 +185,23 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             ends(&consumers, count, nodes, complete, &lacks, &kept)
         }
     };
-    report.waiting = Some(new);
+    report.waiting = Some(match (new.helps, coming) {
+        // The owner keeps what it has, and gets more.
+        (Helps::Kept, Some(event)) => unknown(&words::node_is_coming(event)),
+        (Helps::Never | Helps::Unknown | Helps::Kept, _) | (_, None) => new,
+        (_, Some(event)) => WaitingItem {
+            summary: words::or_node_comes(&new.summary.to_string(), event).into(),
+            ..new
+        },
+    });
+}
+
+/// Says that filters which are not simulated reject the nodes that it fits on.
+pub(super) fn add_rejected(report: &mut Diagnosis, by: &[Rejection]) {
+    report.waiting = Some(item(
+        Helps::Unknown,
+        words::unknown_wait(&words::not_simulated(by)),
+    ));
 }
 
 /// Says that drivers publish again what the start of a kubelet deleted.

@@ -10,7 +10,7 @@ use dra_model::{Claim, ClaimTemplate, Cluster, Event, Kind, Pod, Time};
 use dra_rules::controllers::CREATION_EVENT;
 use dra_rules::owners::unplaced_group;
 use dra_rules::reservation::claim_names;
-use dra_rules::scheduling::foreign_scheduler;
+use dra_rules::scheduling::{foreign_scheduler, rejections};
 
 impl Word {
     fn of(who: Speaker, event: &Event) -> Self {
@@ -45,7 +45,7 @@ fn is_of_scheduler(event: &Event, pod: &Pod) -> bool {
 }
 
 /// The last word of the pod's scheduler on where the pod does not fit.
-fn last_of_scheduler(cluster: &Cluster, pod: &Pod) -> Option<Word> {
+pub(super) fn last_of_scheduler(cluster: &Cluster, pod: &Pod) -> Option<Word> {
     let foreign = foreign_scheduler(cluster.environment(), pod);
     let who = || {
         foreign
@@ -59,10 +59,10 @@ fn last_of_scheduler(cluster: &Cluster, pod: &Pod) -> Option<Word> {
             event.type_ == "Warning" && (event.component() == name || event.reason == "FailedScheduling")
         }
     };
-    if let Some(event) = newest(cluster, pod, is_one) {
-        return Some(Word::of(who(), event));
-    }
-    if foreign.is_some()
+    let event = newest(cluster, pod, is_one);
+    let event = event.map(|event| Word::of(who(), event));
+    if event.is_none()
+        && foreign.is_some()
         && let Some(said) = unplaced_group(cluster, pod)
     {
         return Some(Word {
@@ -79,13 +79,15 @@ fn last_of_scheduler(cluster: &Cluster, pod: &Pod) -> Option<Word> {
             _ => foreign.is_some() && !condition.message.is_empty(),
         };
         condition.type_ == "PodScheduled" && condition.status == "False" && says
-    })?;
-    Some(Word {
+    });
+    let condition = condition.map(|condition| Word {
         who: who(),
         said: condition.message.to_string(),
         at: condition.last_transition_time,
         often: None,
-    })
+    });
+    // Of the same time, an event says how often, too.
+    condition.into_iter().chain(event).max_by_key(|word| word.at)
 }
 
 /// Takes back that a pod fits whose scheduler says that it does not, after all that is known to have changed. Another scheduler's own
@@ -136,6 +138,9 @@ pub(super) fn of_scheduler(
         return;
     }
     report.message = Some(word.said.clone());
+    if word.who == Speaker::Scheduler && report.reject(cluster, pod, &rejections(&word.said)) {
+        return;
+    }
     report.contradict(word);
 }
 
@@ -159,7 +164,7 @@ const SILENT_SECONDS: u64 = 300;
 fn silent_since(cluster: &Cluster, pod: &Pod, now: Time) -> Option<Time> {
     let mut conditions = pod.status.conditions.iter();
     let is_judged = conditions.any(|condition| condition.type_ == "PodScheduled");
-    unattended_since(cluster, pod, None, None, now).filter(|_| !is_judged)
+    unattended_since(cluster, pod, None, now).filter(|_| !is_judged)
 }
 
 /// Returns since when the claim controller has made no claim for a pod and said nothing about it; nothing if it may still do so.
@@ -169,24 +174,14 @@ pub(super) fn unmade_since(
     template: &ClaimTemplate,
     now: Time,
 ) -> Option<Time> {
-    let conditions = cluster.nodes().flat_map(|node| &node.status.conditions);
-    let heartbeat = conditions
-        .filter_map(|condition| condition.last_heartbeat_time)
-        .max();
     let has_word = of_claim_controller(cluster, pod, None).is_some();
     let made = template.metadata.creation_timestamp;
-    unattended_since(cluster, pod, made, heartbeat, now).filter(|_| !has_word)
+    unattended_since(cluster, pod, made, now).filter(|_| !has_word)
 }
 
 /// Returns the time at which the pod was created, or what else is `needed`, if its events were read and a component would have said something
-/// of it by now. `later` is another time that is known to have come.
-fn unattended_since(
-    cluster: &Cluster,
-    pod: &Pod,
-    needed: Option<Time>,
-    later: Option<Time>,
-    now: Time,
-) -> Option<Time> {
+/// of it by now.
+fn unattended_since(cluster: &Cluster, pod: &Pod, needed: Option<Time>, now: Time) -> Option<Time> {
     let created = needed.max(Some(pod.metadata.creation_timestamp?))?;
     if cluster.gap(Kind::Event, &pod.metadata.namespace).is_some() {
         return None;
@@ -195,9 +190,11 @@ fn unattended_since(
     let events = cluster.events().filter_map(|event| event.last_seen());
     let pods = cluster.pods();
     let created_pods = pods.filter_map(|pod| pod.metadata.creation_timestamp);
+    let conditions = cluster.nodes().flat_map(|node| &node.status.conditions);
+    let heartbeats = conditions.filter_map(|condition| condition.last_heartbeat_time);
     let read = cluster.environment().read_at;
     let newest = read
-        .or_else(|| events.chain(created_pods).chain(later).max())?
+        .or_else(|| events.chain(created_pods).chain(heartbeats).max())?
         .min(now);
     (newest.since(created).as_secs() >= SILENT_SECONDS).then_some(created)
 }

@@ -245,7 +245,7 @@ spec.tolerations.{key, operator, value, effect, tolerationSeconds}
 spec.topologySpreadConstraints?
 spec.runtimeClassName?
 spec.volumes.{persistentVolumeClaim?, ephemeral?}
-status.{phase, startTime, reason, message}
+status.{phase, startTime, reason, message, nominatedNodeName}
 status.conditions.{type, status, reason, message, lastTransitionTime, observedGeneration}
 status.resourceClaimStatuses.{name, resourceClaimName}
 status.extendedResourceClaimStatus.resourceClaimName

@@ -1,7 +1,7 @@
 //! The sentences of fixes: what to change, and what to know before.
 
 use dra_model::{Key, Kind, PoolId, Quantity, Str, Time};
-use dra_rules::scheduling::Fix;
+use dra_rules::scheduling::{Fix, Unsimulated};
 
 use super::super::items::GetsItem;
 use crate::listing::some;
@@ -213,6 +213,61 @@ pub(in super::super) const LET_BIND: &str = "let kube-scheduler bind the pod";
 
 /// What to know of that.
 pub(in super::super) const LET_BIND_HOW: &str = "act on its message; kube-scheduler retries automatically";
+
+/// What to look at where a filter that is not simulated rejects nodes, and what to know of it; `users` also use the volumes.
+pub(in super::super) fn placement(
+    filter: Unsimulated,
+    target: &str,
+    users: &[Key],
+) -> (String, &'static str) {
+    let named = some(users.iter().map(|user| format!("pod/{user}")));
+    match filter {
+        Unsimulated::PodTopologySpread => (
+            format!("check the topologySpreadConstraints of {target}"),
+            "a constraint with whenUnsatisfiable: ScheduleAnyway rejects no node; DoNotSchedule leaves only nodes whose topology domain has \
+             few enough matching pods",
+        ),
+        Unsimulated::PodAffinity => (
+            format!("check the podAffinity of {target}"),
+            "a required term leaves only nodes whose topology domain has a matching pod; a preferred term rejects no node",
+        ),
+        Unsimulated::PodAntiAffinity => (
+            format!("check the podAntiAffinity of {target}"),
+            "a required term rejects nodes whose topology domain has a matching pod; a preferred term rejects no node",
+        ),
+        Unsimulated::OthersAntiAffinity => (
+            format!("check the podAntiAffinity of other pods, which matches {target}"),
+            "a required term of a pod rejects others in its topology domain as long as that pod exists",
+        ),
+        Unsimulated::VolumeRestrictions if users.is_empty() => (
+            format!("check which pod uses the volumes of {target}"),
+            "the volume can be used by one pod at a time: wait for its end",
+        ),
+        Unsimulated::VolumeRestrictions => (
+            format!(
+                "wait for the end of {named}, which {} {target}, too",
+                if users.len() == 1 { "uses" } else { "use" }
+            ),
+            "the volume can be used by one pod at a time",
+        ),
+        Unsimulated::NoVolumeClaim => (
+            format!("create what is missing of {target}"),
+            "a pod starts only once all of its PersistentVolumeClaims exist",
+        ),
+        Unsimulated::NodeVolumeLimits => (
+            format!("check the volumes of {target}"),
+            "the nodes have as many volumes as their CSI driver attaches, or run no such driver",
+        ),
+        Unsimulated::VolumeBinding => (
+            format!("check the volumes of {target}"),
+            "a PersistentVolumeClaim has to be bound, and its PersistentVolume has to allow the node (spec.nodeAffinity)",
+        ),
+        Unsimulated::VolumeZone => (
+            format!("check the volumes of {target}"),
+            "a PersistentVolume with the label of a zone can only be used there",
+        ),
+    }
+}
 
 /// That pods end without further action.
 pub(in super::super) const TERMINATING: &str = "no action needed: it is being deleted";

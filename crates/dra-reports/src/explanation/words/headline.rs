@@ -12,7 +12,9 @@ use super::super::diagnosis::{
 };
 use super::super::fact::{Brief, Evidence, Fact, Speaker};
 use super::super::items::{DeviceCount, Holding};
-use super::reasons::{brief, fact, failing, missing_capacity, not_made, of_lacking, of_obstacle, refused};
+use super::reasons::{
+    brief, fact, failing, missing_capacity, not_made, of_lacking, of_obstacle, refused, rejections,
+};
 use super::{NAMED, listed, listed_names, number, one, several, which, word};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::{selector_terms, some};
@@ -281,6 +283,18 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
             format!(
                 "{node} has {devices}, but cannot take the pod: {}",
                 self::fact(why)
+            )
+        }
+        Cause::Rejected(nodes, by) => {
+            let (have, them) = match nodes.len() {
+                1 => ("has", "it"),
+                _ => ("have", "them"),
+            };
+            let nodes: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+            format!(
+                "{} {have} the devices and resources for it, but kube-scheduler rejects {them}: {}",
+                listed_names(&nodes, "and"),
+                rejections(by)
             )
         }
         Cause::NotAll(not_all) => of_all(not_all),

@@ -33,6 +33,27 @@ pub(in super::super) fn placed_before(group: &Key, pods: usize) -> String {
     )
 }
 
+/// That kube-scheduler is ending pods on this node for the pod.
+pub(in super::super) fn preempting(victims: &[Key], node: &str) -> String {
+    let (are, they) = match victims.len() {
+        1 => ("is", "it is"),
+        _ => ("are", "they are"),
+    };
+    format!(
+        "preemption is under way: {} {are} being deleted on {node}, which kube-scheduler has nominated for this pod; it tries again once {they} \
+         gone",
+        some(victims.iter().map(pod))
+    )
+}
+
+/// That kube-scheduler is ending the pod for others.
+pub(in super::super) fn preempted(others: &[Key]) -> String {
+    format!(
+        "preemption: kube-scheduler is deleting the pod, and has nominated its node for {}",
+        some(others.iter().map(pod))
+    )
+}
+
 /// A claim that is to be created from a template.
 pub(in super::super) fn claim_from(template: &Key) -> String {
     format!("the claim from template/{template}")

@@ -4,7 +4,7 @@ use dra_allocator::devices::RuledOut;
 use dra_allocator::{ConstraintName, Shortage};
 use dra_model::{Gate, Key, Str, Taint};
 use dra_rules::reservation::ClaimNameError;
-use dra_rules::scheduling::{ClaimProblem, Lack, NoUse, Obstacle, Plain};
+use dra_rules::scheduling::{ClaimProblem, Lack, NoUse, Obstacle, Plain, Rejection};
 
 use super::super::fact::{Allowed, Brief, Evidence, Fact, Lacking, Limited, NotMade, Seen, Term, Together};
 use super::super::items::Amounts;
@@ -120,6 +120,7 @@ pub(super) fn fact(fact: &Fact) -> String {
         Fact::Together(together) => of_together(together),
         Fact::Gang(gang) => of_gang(gang),
         Fact::Contradicted(word) | Fact::NotBound(word) => self::word(word),
+        Fact::Rejected(by) => format!("kube-scheduler: {}", rejections(by)),
         Fact::Stage(fact) => stuck_text(fact),
         Fact::NodeOperations
         | Fact::TooManyConsumers
@@ -220,6 +221,12 @@ fn names(requests: &[(Key, Str)]) -> Vec<String> {
             }
         })
         .collect()
+}
+
+/// The words of kube-scheduler about filters that are not simulated.
+pub(super) fn rejections(by: &[Rejection]) -> String {
+    let words: Vec<&str> = by.iter().map(|rejection| rejection.words.as_str()).collect();
+    words.join(", or ")
 }
 
 fn of_together(together: &Together) -> String {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use dra_allocator::{AttemptError, ErrorSubject, Failure};
 use dra_model::{Event, Key, PoolId, Str};
 use dra_rules::owners::OwnerName;
-use dra_rules::scheduling::{Consumer, Kept, Lack, Spared, Uncertain};
+use dra_rules::scheduling::{Consumer, Kept, Lack, Rejection, Spared, Uncertain};
 
 use super::super::diagnosis::Never;
 use super::headline::{held, never_alike, not_enough};
@@ -62,6 +62,19 @@ pub(in super::super) fn node_is_coming(event: &Event) -> String {
         event.component(),
         event.reason
     )
+}
+
+/// That filters are not simulated which reject nodes.
+pub(in super::super) fn not_simulated(by: &[Rejection]) -> String {
+    let plugins: BTreeSet<&str> = by.iter().map(|rejection| rejection.filter.plugin()).collect();
+    let names: Vec<String> = plugins.iter().map(ToString::to_string).collect();
+    let are = if names.len() == 1 { "is" } else { "are" };
+    format!("{} {are} not simulated", listed_names(&names, "and"))
+}
+
+/// That a node is to come beside what else would help.
+pub(in super::super) fn or_node_comes(helps: &str, event: &Event) -> String {
+    format!("{helps}; {}", node_is_coming(event))
 }
 
 /// That it is unknown whether waiting helps.

@@ -1,0 +1,123 @@
+//! Pods that fit as far as filters are simulated, while kube-scheduler names other filters that reject them.
+
+use std::collections::BTreeSet;
+
+use super::diagnosis::{Answer, Cause, Diagnosis, NodeGroup, Warning};
+use super::fact::Fact;
+use super::items::{FilterCount, FixItem};
+use super::{waiting, words};
+use crate::remedy::Remedy;
+use crate::script::{Command, Resource};
+use dra_model::{Cluster, Event, Key, Kind, Pod, Str};
+use dra_rules::scheduling::{Rejection, Unsimulated};
+
+/// PersistentVolumeClaims, which the model does not have.
+const VOLUME_CLAIM: &str = "persistentvolumeclaim";
+
+impl Diagnosis {
+    /// Says that filters which are not simulated reject the pod on the nodes that it fits on otherwise. False if those that kube-scheduler
+    /// names reject fewer nodes: something else is different then.
+    pub(super) fn reject(&mut self, cluster: &Cluster, pod: &Pod, by: &[Rejection]) -> bool {
+        let fits = self.nodes.iter().filter(|node| node.fits);
+        let nodes: Vec<Str> = fits.map(|node| node.node.clone()).collect();
+        let rejected = by.iter().fold(0_usize, |all, rejection| {
+            all.saturating_add(rejection.nodes.unwrap_or(nodes.len()))
+        });
+        if nodes.is_empty() || rejected < nodes.len() {
+            return false;
+        }
+        let fact = Fact::Rejected(by.to_vec());
+        let mut plugins = by.iter().map(|rejection| rejection.filter.plugin());
+        let first = plugins.next();
+        let plugin = first.filter(|first| plugins.all(|other| other == *first));
+        let message = match by {
+            [only] => Some(only.words.clone()),
+            _ => None,
+        };
+        for node in self.nodes.iter_mut().filter(|node| node.fits) {
+            node.fits = false;
+            node.plugin = plugin;
+            node.message.clone_from(&message);
+            node.reasons = vec![fact.clone().into()];
+        }
+        self.filters = FilterCount::of(&self.nodes);
+        self.node_groups = NodeGroup::of(&self.nodes);
+        self.conclude(Answer::Nowhere(self.nodes.len()));
+        self.cause = Some(Cause::Rejected(nodes, by.to_vec()));
+        waiting::add_rejected(self, by);
+        let filters: BTreeSet<Unsimulated> = by.iter().map(|rejection| rejection.filter).collect();
+        let fixes = filters.into_iter().map(|filter| fix(cluster, pod, filter));
+        self.fixes.extend(fixes);
+        true
+    }
+}
+
+/// What to look at where this filter rejects nodes. It is not simulated, so nothing can be proven to help.
+fn fix(cluster: &Cluster, pod: &Pod, filter: Unsimulated) -> FixItem {
+    let own = format!("pod/{}", pod.key());
+    let namespace = &pod.metadata.namespace;
+    let claims = &pod.spec.volumes.claims;
+    let key = |name: &Str| format!("{VOLUME_CLAIM}/{}", Key::new(namespace.clone(), name.clone()));
+    let of_pod = |path: &'static str| {
+        let get = Command::kubectl("get").object(Kind::Pod, &pod.metadata.name);
+        get.namespace(namespace).args(&["-o", path])
+    };
+    let (target, look) = match filter {
+        Unsimulated::PodTopologySpread => (own, of_pod("jsonpath={.spec.topologySpreadConstraints}")),
+        Unsimulated::PodAffinity | Unsimulated::PodAntiAffinity => (own, of_pod("jsonpath={.spec.affinity}")),
+        Unsimulated::OthersAntiAffinity => {
+            let get = Command::kubectl("get").args(&["pods", "--all-namespaces", "-o", "wide"]);
+            (own, get)
+        }
+        _ if claims.is_empty() => (own, of_pod("jsonpath={.spec.volumes}")),
+        _ => {
+            let describe =
+                Command::kubectl("describe").objects(Resource::called(VOLUME_CLAIM), claims.iter());
+            let names: Vec<String> = claims.iter().map(key).collect();
+            (names.join(", "), describe.namespace(namespace))
+        }
+    };
+    let users = match filter {
+        Unsimulated::VolumeRestrictions => users(cluster, pod),
+        _ => Vec::new(),
+    };
+    let (message, how) = words::fixes::placement(filter, &target, &users);
+    let mut remedy = Remedy::by_hand(how);
+    if let Unsimulated::VolumeBinding = filter
+        && let Some(event) = warning(cluster, pod)
+    {
+        remedy = remedy.note(words::warning(&Warning::of(event)));
+    }
+    FixItem::unproven("RelaxPlacement", target, message, remedy).look(look.done())
+}
+
+/// Other pods with a node that use a volume claim of the pod.
+fn users(cluster: &Cluster, pod: &Pod) -> Vec<Key> {
+    let claims = &pod.spec.volumes.claims;
+    let is_user = |other: &&std::sync::Arc<Pod>| {
+        other.metadata.namespace == pod.metadata.namespace
+            && other.node().is_some()
+            && !other.is_terminal()
+            && other
+                .spec
+                .volumes
+                .claims
+                .iter()
+                .any(|claim| claims.contains(claim))
+    };
+    let users = cluster.pods().filter(is_user);
+    users.map(|other| other.key()).collect()
+}
+
+/// The last warning about a volume claim of the pod.
+fn warning<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Event> {
+    let is_about = |event: &&Event| {
+        let object = &event.involved_object;
+        event.type_ == "Warning"
+            && object.kind == "PersistentVolumeClaim"
+            && object.namespace == pod.metadata.namespace
+            && pod.spec.volumes.claims.contains(&object.name)
+    };
+    let events = cluster.events().map(|event| &**event).filter(is_about);
+    events.max_by_key(|event| event.last_seen())
+}
