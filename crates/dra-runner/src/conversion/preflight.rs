@@ -69,9 +69,8 @@ pub(super) async fn check(
         return Err(missing.into());
     }
     for task in tasks.iter().take(TRIALS) {
-        let error = match live.patch_claim(&task.key, &task.patch, true).await {
-            Ok(_) => break,
-            Err(error) => error,
+        let Err(error) = live.patch_claim(&task.key, &task.patch, true).await else {
+            break;
         };
         match error.refusal() {
             // Being changed or deleted: no evidence about permissions.

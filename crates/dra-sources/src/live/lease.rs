@@ -78,8 +78,9 @@ fn path(key: &Key, named: bool) -> String {
         "/apis/coordination.k8s.io/v1/namespaces/{}/leases",
         encoded(&key.namespace)
     );
-    match named {
-        true => format!("{leases}/{}", encoded(&key.name)),
-        false => leases,
+    if named {
+        format!("{leases}/{}", encoded(&key.name))
+    } else {
+        leases
     }
 }
