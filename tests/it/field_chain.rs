@@ -1187,6 +1187,265 @@ const CASES: &[Case] = &[
         ],
         has_not: &[],
     },
+    // A pod without a node that was deleted waits for its finalizer and nothing else.
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=pending-and-deleted.yaml",
+        ],
+        code: 1,
+        has: &[
+            "is being deleted",
+            "finalizer workflows.argoproj.io/status",
+            "remove finalizer",
+        ],
+        has_not: &["nb-0", "no node has", "is pending"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "-A",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=pending-and-deleted.yaml",
+        ],
+        code: 1,
+        has: &["workflows.argoproj.io/status", "train"],
+        has_not: &["no pod or claim is pending"],
+    },
+    Case {
+        args: &[
+            "check",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=pending-and-deleted.yaml",
+        ],
+        code: 1,
+        has: &["DRA021", "pod/ml/train"],
+        has_not: &[],
+    },
+    // Nodes publish pools of the same name, each for itself.
+    Case {
+        args: &[
+            "check",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=pool-of-the-same-name.yaml",
+        ],
+        code: 1,
+        has: &["DRA033", "gpu-1, gpu-2", "counts as in use on the others"],
+        has_not: &["DRA030", "allocates none", "allocates no device"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=pool-of-the-same-name.yaml",
+        ],
+        code: 1,
+        has: &["pool/gpu.nvidia.com/default is a pool of its own on each of gpu-1, gpu-2"],
+        has_not: &[],
+    },
+    Case {
+        args: &[
+            "devices",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=pool-of-the-same-name.yaml",
+        ],
+        code: 0,
+        has: &["default/gpu-1"],
+        has_not: &["PoolIncomplete", "SliceIgnored"],
+    },
+    // The node of a pod does not exist.
+    Case {
+        args: &[
+            "explain",
+            "pod/cam-6b8f9c7d5-x7k2d",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=pod-of-a-node-that-is-gone.yaml",
+        ],
+        code: 1,
+        has: &[
+            "node/host-1 does not exist",
+            "wait until kube-controller-manager deletes the pod",
+        ],
+        has_not: &["is running on"],
+    },
+    Case {
+        args: &[
+            "check",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=pod-of-a-node-that-is-gone.yaml",
+        ],
+        code: 1,
+        has: &["DRA018", "node/host-1 does not exist"],
+        has_not: &[],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=pod-of-a-node-that-is-gone.yaml",
+        ],
+        code: 1,
+        has: &["cam-6b8f9c7d5-x7k2d", "has lost its node"],
+        has_not: &[],
+    },
+    // No component removes the reservation for a PodGroup.
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=claim-of-a-pod-group-that-is-gone.yaml",
+        ],
+        code: 1,
+        has: &[
+            "remove the reservation of claim/ml/llm-gpu-abc for podgroup/ml/llm",
+            "--subresource=status",
+        ],
+        has_not: &["kubectl delete", "dra.kubectl.io/checked"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=claim-of-a-pod-group-that-is-gone.yaml",
+        ],
+        code: 1,
+        has: &["podgroups could not be read"],
+        has_not: &["kubectl delete"],
+    },
+    // A claim that is being deleted has a finalizer of another component.
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=claim-deleted-with-a-finalizer.yaml",
+        ],
+        code: 1,
+        has: &[
+            "remove finalizer billing.example.com/close-account from claim/ml/lease-7",
+            r#""op":"test","path":"/metadata/finalizers""#,
+            "kubectl replace --force",
+        ],
+        has_not: &["wait until"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "claim/lease-7",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=claim-deleted-with-a-finalizer.yaml",
+        ],
+        code: 1,
+        has: &[
+            "remove finalizer billing.example.com/close-account from claim/ml/lease-7",
+            r#""op":"test","path":"/metadata/finalizers""#,
+            "kubectl replace --force",
+        ],
+        has_not: &["wait until"],
+    },
+    // A driver stopped publishing halfway.
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=pool-incomplete-for-days.yaml",
+        ],
+        code: 1,
+        has: &[
+            "publishes 1 of 2 slices (generation 3)",
+            "the newest slice was created at 2026-11-20T",
+            "have the driver publish all slices of pool/gpu.nvidia.com/gpu-1",
+        ],
+        has_not: &[],
+    },
+    Case {
+        args: &[
+            "explain",
+            "driver/gpu.nvidia.com",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=pool-incomplete-for-days.yaml",
+        ],
+        code: 1,
+        has: &["pool/gpu.nvidia.com/gpu-1 publishes 1 of 2 slices"],
+        has_not: &[],
+    },
+    // The node of the devices has other labels than the allocation.
+    Case {
+        args: &[
+            "explain",
+            "pod/cam-b",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=node-relabelled.yaml",
+        ],
+        code: 1,
+        has: &[
+            "claim/ml/cam is allocated for nodes with rack In [r1], and no node matches",
+            "restore the labels of node/host-1",
+        ],
+        has_not: &["on other nodes"],
+    },
+    // A pod is being evicted with a long grace period.
+    Case {
+        args: &[
+            "explain",
+            "pod/infer-6b8f9c7d5-x7k2d",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=evicted-with-a-long-grace-period.yaml",
+        ],
+        code: 0,
+        has: &[
+            "terminating on gpu-1, due at 2026-11-28T10:50:00Z",
+            "DeletionByDeviceTaintManager",
+        ],
+        has_not: &[],
+    },
+    // The owner of a failed pod has created another one.
+    Case {
+        args: &[
+            "explain",
+            "pod/infer-6b8f9c7d5-x7k2d",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=evicted-and-replaced.yaml",
+        ],
+        code: 1,
+        has: &["see pod/ml/infer-6b8f9c7d5-m2n8s"],
+        has_not: &["recreate the pod"],
+    },
 ];
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dra_model::{DeviceId, Key, Str};
+use dra_model::{DeviceId, Key, PoolId, Str};
 
 /// An error that ends the attempt to schedule, on all nodes, if the scheduler meets it. It is displayed in the words of kube-scheduler.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
@@ -46,8 +46,8 @@ pub enum Failure {
     #[error("CEL runtime error: {0}{ADVICE}")]
     NoSuchKey(Str),
     /// A pool that all devices are wanted of is incomplete or invalid, in the words of kube-scheduler.
-    #[error("{0}")]
-    Pool(Str),
+    #[error("{1}")]
+    Pool(PoolId, Str),
     /// Anything else, in the words of kube-scheduler.
     #[error("{0}")]
     Other(String),

@@ -6,13 +6,13 @@ use std::mem::discriminant;
 use serde::Serialize;
 
 use super::Sentence;
-use super::script::Script;
+use super::script::{Script, describe_pool};
 use super::stage::{broken_link_text, look_at_link, mend_link, republishing_text};
 use super::warnings::all_missing;
 use super::words::{self, NoDevices};
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, node_of};
-use dra_model::{Cluster, Gap, Kind, NodeSelector, Pod, Slice, Str, Time};
-use dra_rules::kubelet::{BrokenLink, Plugin, Stages, republishing};
+use dra_model::{Cluster, Gap, Kind, NodeSelector, Pod, Pool, Slice, Str, Time};
+use dra_rules::kubelet::{BrokenLink, Plugin, STARTING_SECONDS, Stages, republishing};
 use dra_rules::scheduling::drivers_named;
 
 /// The report.
@@ -47,7 +47,7 @@ pub struct DriverChain {
 pub enum DriverVerdict {
     /// It publishes devices, everything was read, and nothing shows that it should publish others.
     Serves,
-    /// It publishes nothing, or nothing for nodes that it should serve.
+    /// It publishes nothing, nothing for nodes that it should serve, or only a part of a pool.
     Broken,
     /// Unknown.
     Unknown,
@@ -234,6 +234,7 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
         });
     }
     let unreached = unreached(cluster, driver);
+    let incomplete = incomplete(cluster, driver, now);
     // What is broken first.
     rows.sort_by_key(|row| (rank(row.link.as_ref()), std::cmp::Reverse(row.nodes.len())));
     let kinds = [
@@ -258,6 +259,10 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
         _ if rows.iter().all(|row| row.devices == 0 || row.nodes.is_empty()) && unreached.is_some() => {
             (DriverVerdict::Broken, unreached.unwrap_or_default())
         }
+        _ if published > 0 && incomplete.is_some() => (
+            DriverVerdict::Broken,
+            words::publishes_in_part(&serves(published, &rows), incomplete.as_ref()),
+        ),
         _ if published > 0 => {
             let verdict = if gaps.is_empty() {
                 DriverVerdict::Serves
@@ -295,10 +300,26 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
                 message: mend_link(driver, link).into(),
                 look: look_at_link(link).ok(),
             })
+            .chain(incomplete.map(|pool| DriverFix {
+                message: words::republish(driver).into(),
+                look: describe_pool(&pool.id).ok(),
+            }))
             .collect(),
         nodes: rows,
         unknown: all_missing(&gaps).collect(),
     })
+}
+
+/// A pool of the driver whose slices are not all there, for longer than a driver needs to publish them as far as it is known.
+fn incomplete<'c>(cluster: &'c Cluster, driver: &Str, now: Time) -> Option<Pool<'c>> {
+    let mut pools = cluster.pools().filter(|pool| pool.id.driver == *driver);
+    let lasts = |pool: &Pool<'_>| {
+        let created = pool.slices.iter().map(|slice| slice.metadata.creation_timestamp);
+        let newest = created.max().flatten();
+        newest.is_none_or(|newest| now.since(newest).as_secs() >= STARTING_SECONDS)
+    };
+    let found = pools.find(|pool| !pool.is_complete() && lasts(pool));
+    found.filter(|_| cluster.gap(Kind::ResourceSlice, "").is_none())
 }
 
 /// That no node matches the selector of a slice, if there is such a slice of the driver.
@@ -313,10 +334,14 @@ fn unreached(cluster: &Cluster, driver: &Str) -> Option<String> {
 /// The node selector of a slice, if it selects nodes by labels and no node matches.
 pub(crate) fn unmatched_selector<'s>(cluster: &Cluster, slice: &'s Slice) -> Option<&'s NodeSelector> {
     let selector = slice.spec.node_selector.as_ref()?;
+    is_unmatched(cluster, selector).then_some(selector)
+}
+
+/// Returns whether `selector` selects nodes by labels and no node matches.
+pub(crate) fn is_unmatched(cluster: &Cluster, selector: &NodeSelector) -> bool {
     let mut nodes = cluster.nodes();
     // A single node that is gone is another matter.
-    let is_of_labels = selector.single_node().is_none();
-    (is_of_labels && nodes.all(|node| selector.matches(&node.metadata) == Ok(false))).then_some(selector)
+    selector.single_node().is_none() && nodes.all(|node| selector.matches(&node.metadata) == Ok(false))
 }
 
 /// What the driver publishes.

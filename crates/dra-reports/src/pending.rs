@@ -210,13 +210,12 @@ pub fn explain_all(cluster: &Cluster, namespace: Option<&Str>, settings: &Settin
     let mut bound = Vec::new();
     for pod in cluster.pods().filter(|pod| is_in(&pod.metadata.namespace)) {
         let is_over = pod.is_terminal() || pod.metadata.is_deleting();
-        if pod.node().is_some() {
+        if pod.node().is_some() || is_over {
             let starts = !is_over && matches!(pod.status.phase.as_str(), "Pending" | "");
             if starts && likeness.needs_devices(pod) || stages.pod(pod).is_some_and(|found| found.is_stuck())
             {
                 bound.push(pod);
             }
-        } else if is_over {
         } else if likeness.needs_devices(pod) {
             put(&mut kinds, &mut alike, likeness.of_pod(pod), Unit::Pod(pod));
         } else {

@@ -16,7 +16,7 @@ use dra_model::{
 };
 use dra_rules::owners::{Lineage, comes_back};
 use dra_rules::quota::Quotas;
-use dra_rules::reservation::{Origin, is_former, is_group};
+use dra_rules::reservation::{Origin, consumers_of_entry, groups_are_ignored, is_former, is_group};
 use dra_rules::scheduling::{change_of_claim, other_scheduler};
 
 /// What can be done.
@@ -223,6 +223,37 @@ pub(super) fn place_again(cluster: &Cluster, pod: &Arc<Pod>) -> Remedy {
     }
 }
 
+/// The command that deallocates a claim that no pod uses. It is refused once the claim has changed.
+pub(super) fn release(claim: &Claim) -> Result<Script, NoCommand> {
+    release_if(
+        claim,
+        json!({"op": "replace", "path": "/metadata/resourceVersion", "value": claim.metadata.resource_version}),
+    )
+}
+
+/// The same for a claim that changes before the command runs.
+pub(super) fn release_whatever_version(claim: &Claim) -> Result<Script, NoCommand> {
+    release_if(
+        claim,
+        json!({"op": "test", "path": "/metadata/uid", "value": claim.metadata.uid}),
+    )
+}
+
+fn release_if(claim: &Claim, lock: Value) -> Result<Script, NoCommand> {
+    let mut operations = vec![lock];
+    if !claim.status.reserved_for.is_empty() {
+        operations.push(json!({"op": "remove", "path": "/status/reservedFor"}));
+    }
+    operations.push(json!({"op": "remove", "path": "/status/allocation"}));
+    script::patch(
+        Kind::ResourceClaim,
+        Some(&claim.metadata.namespace),
+        &claim.metadata.name,
+        &["--subresource=status", "--type=json"],
+        &Value::Array(operations),
+    )
+}
+
 /// Deletes PodGroups of one namespace: their pods first, since a group with members stays.
 pub(super) fn end_groups<'n>(
     cluster: &Cluster,
@@ -239,6 +270,9 @@ pub(super) fn end_groups<'n>(
         members.extend(cluster.pods_of_group(&key).filter(|pod| !pod.is_terminal()));
     }
     let is_hidden = cluster.gap(Kind::PodGroup, namespace).is_some();
+    if is_hidden && members.is_empty() {
+        return Remedy::by_hand(words::delete_hidden_groups(namespace, &groups));
+    }
     let there = groups.into_iter().filter(|group| {
         let key = Key::new(namespace.clone(), (*group).clone());
         is_hidden || cluster.pod_group(&key).is_some()
@@ -285,6 +319,19 @@ pub(super) fn end_consumers(cluster: &Cluster, claim: &Claim) -> Remedy {
     )
 }
 
+/// The PodGroups among `consumers`, where the claim is reserved for nothing else and no component removes such entries: it keeps its devices
+/// when the groups are deleted.
+pub(super) fn ignored_groups<'e>(
+    cluster: &Cluster,
+    claim: &Claim,
+    consumers: &[&'e ConsumerReference],
+) -> Option<Vec<&'e Str>> {
+    let is_all = !consumers.is_empty() && consumers.len() == claim.status.reserved_for.len();
+    let are_groups = consumers.iter().all(|entry| entry.is_pod_group());
+    let is_ignored = || groups_are_ignored(cluster, &claim.metadata.namespace).is_some();
+    (is_all && are_groups && is_ignored()).then(|| consumers.iter().map(|entry| &entry.name).collect())
+}
+
 /// Deletes those of the consumers of the claim.
 pub(super) fn end_some(cluster: &Cluster, claim: &Claim, consumers: &[&ConsumerReference]) -> Remedy {
     let namespace = &claim.metadata.namespace;
@@ -294,6 +341,16 @@ pub(super) fn end_some(cluster: &Cluster, claim: &Claim, consumers: &[&ConsumerR
     }
     if cluster.gap(Kind::Pod, namespace).is_some() {
         return Remedy::by_hand(words::delete_hidden_pods(namespace, &claim.key()));
+    }
+    if ignored_groups(cluster, claim, consumers).is_some() {
+        let users = entries().filter_map(|entry| consumers_of_entry(cluster, claim, entry).ok());
+        let users: Vec<&Arc<Pod>> = users.flatten().collect();
+        let freed = if users.is_empty() {
+            release(claim)
+        } else {
+            release_whatever_version(claim)
+        };
+        return end_pods(cluster, namespace, users).and(Remedy::command(freed));
     }
     let pods = entries().filter(|entry| entry.is_pod()).filter_map(|entry| {
         let pod = cluster.pod(&claim.metadata.beside(&entry.name))?;

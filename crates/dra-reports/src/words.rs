@@ -1,8 +1,10 @@
 //! The sentences of the reports that are one file each, and those that several reports share. Nothing reads them again.
 
+use std::collections::BTreeSet;
+
 use dra_model::{
-    ConsumerReference, DeviceId, Evidence, Gap, Gate, Key, Kind, Meta, NodeSelector, OwnerReference, Slice,
-    Str, TOO_MUCH_WORK, Taint,
+    ConsumerReference, DeviceId, Evidence, Gap, Gate, Key, Kind, Meta, NodeSelector, OwnerReference, Pool,
+    Slice, Str, TOO_MUCH_WORK, Taint,
 };
 
 use crate::listing::{selector_terms, some};
@@ -33,6 +35,57 @@ pub(crate) fn tainted(device: &DeviceId, taint: &Taint, rule: Option<&Str>) -> S
         None => "its driver".to_owned(),
     };
     format!("{device} has taint {taint} from {by}")
+}
+
+/// That slices of a pool are missing.
+pub(crate) fn pool_is_incomplete(pool: &Pool<'_>) -> String {
+    let there = pool.slices.len();
+    let declared = pool.expected_slices;
+    let counts = if there as i64 > declared {
+        format!(
+            "publishes {} but declares {declared}",
+            counted(there, "slice", "slices")
+        )
+    } else {
+        format!("publishes {there} of {declared} slices")
+    };
+    format!(
+        "{counts} (generation {}): the driver is still publishing, or stopped halfway. kube-scheduler allocates none of its devices, and \
+         requests for all devices fail",
+        pool.generation
+    )
+}
+
+/// What a driver publishes, and that a pool of it is incomplete.
+pub(super) fn publishes_in_part(serves: &str, pool: Option<&Pool<'_>>) -> String {
+    let why = pool.map_or_else(String::new, |pool| {
+        format!(", but pool/{} {}", pool.id, pool_is_incomplete(pool))
+    });
+    format!("{serves}{why}")
+}
+
+/// How a driver publishes a pool again.
+pub(crate) fn republish(driver: &Str) -> String {
+    format!(
+        "ask the owner of driver {driver} to check the logs of its pods; a restart of the driver republishes the pool"
+    )
+}
+
+/// What follows where nodes publish a pool of the same name, each for itself, with devices of the same names; nothing for other pools.
+pub(crate) fn same_pool(pool: &Pool<'_>) -> Option<String> {
+    let parts = pool.parts();
+    let names = pool.duplicate_devices();
+    let nodes = parts
+        .iter()
+        .filter_map(|part| part.slices.first()?.spec.node_name.as_ref());
+    (parts.len() > 1 && !names.is_empty()).then(|| {
+        format!(
+            "is a pool of its own on each of {}, with devices of the same names ({}): kube-scheduler identifies a device by driver, pool and \
+             name, so a device that is allocated on a node counts as in use on the others, too",
+            some(nodes),
+            some(names)
+        )
+    })
 }
 
 /// That a rule is deleted.
@@ -66,6 +119,20 @@ pub(crate) fn delete_hidden_pods(namespace: &Str, claim: &Key) -> String {
 pub(super) fn delete_hidden_members(namespace: &Str) -> String {
     format!(
         "ask a user who can read pods in namespace/{namespace} to delete those of the group, and then the group"
+    )
+}
+
+/// What stands for the deletion of groups without pods that could not be read.
+pub(super) fn delete_hidden_groups(namespace: &Str, groups: &BTreeSet<&Str>) -> String {
+    format!(
+        "podgroups could not be read: delete {} if {}; if not, the claim stays reserved until the entry is removed by hand, as `kubectl dra \
+         check` reports once it can read podgroups",
+        some(groups.iter().map(|group| format!("podgroup/{namespace}/{group}"))),
+        if groups.len() == 1 {
+            "it exists"
+        } else {
+            "they exist"
+        }
     )
 }
 

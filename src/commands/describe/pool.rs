@@ -31,7 +31,9 @@ impl Description for PoolDescription {
             .field("Driver", &self.driver)
             .field("Generation", self.generation);
         let count = format!("{} of {} slices", self.slices.len(), self.expected_slices);
-        if self.complete {
+        if self.complete && i64::try_from(self.slices.len()) != Ok(self.expected_slices) {
+            doc.field("Complete", "yes, on each node by itself");
+        } else if self.complete {
             doc.field("Complete", format_args!("yes, {count}"));
         } else {
             doc.toned("Complete", Tone::Notice, format_args!("no, {count}"));

@@ -7,7 +7,7 @@ use super::features::Features;
 use super::pools::{LOOKS_PER_OBJECT, PoolView, Pools};
 use super::rules::rules_of_scheduler;
 use super::selectors::SelectorCache;
-use dra_model::{Claim, Cluster, DeviceId, Kind, Node, PoolId};
+use dra_model::{Claim, Cluster, DeviceId, Kind, Node, PoolId, Str};
 
 /// A cluster prepared for questions about its devices: pools, devices in use, taints, expressions. Shared by all nodes and threads.
 ///
@@ -73,6 +73,11 @@ impl Facts {
     /// A pool as a node would see it that all slices of the newest generation reach; none where gates hide all of them.
     pub(crate) fn pool(&self, id: &PoolId) -> Option<Arc<PoolView>> {
         self.pools.whole(id, &self.allocated)
+    }
+
+    /// The pool as `node` sees it, which reaches no slices of the newest generation but its own.
+    pub(crate) fn own_part(&self, id: &PoolId, node: &Str) -> Option<Arc<PoolView>> {
+        self.pools.own_part(id, node, &self.allocated)
     }
 
     /// The pool as nodes see it that do not all see the same of it: each such view, a few at most, with the nodes that have it.

@@ -245,7 +245,12 @@ impl<'a> Inventory<'a> {
         if self.is_allocated(id) {
             return Vec::new();
         }
-        let reasons = match &pool.view {
+        let of_node = slice
+            .spec
+            .node_name
+            .as_ref()
+            .and_then(|node| pool.parts.get(node));
+        let reasons = match of_node.or(pool.view.as_ref()) {
             Some(view) => self.rules_out(view, pool.is_complete, slice, device),
             None => vec![Unavailable::SliceIgnored],
         };
@@ -292,14 +297,24 @@ impl<'a> Inventory<'a> {
         let is_usable = view
             .as_ref()
             .is_some_and(|view| view.status == PoolStatus::Usable);
+        let mut parts = BTreeMap::new();
+        if !is_usable {
+            let of_nodes = pool.parts();
+            let nodes = of_nodes.iter().filter_map(|part| match of_nodes.len() {
+                1 => None,
+                _ => part.slices.first()?.spec.node_name.as_ref(),
+            });
+            parts.extend(nodes.filter_map(|node| Some((node.clone(), facts.own_part(&pool.id, node)?))));
+        }
         PoolFacts {
             counters: self.counters(pool),
             is_complete: pool.is_complete(),
-            others: if is_usable {
+            others: if is_usable || !parts.is_empty() {
                 Vec::new()
             } else {
                 facts.views_of_pool(&pool.id)
             },
+            parts,
             view,
         }
     }
@@ -318,6 +333,8 @@ pub struct PoolFacts {
     is_complete: bool,
     /// Views of nodes that see only a part, if the whole is unusable.
     others: Vec<(Arc<PoolView>, Vec<Arc<Node>>)>,
+    /// Views of nodes that see their own slices only, if the pool consists of such parts.
+    parts: BTreeMap<Str, Arc<PoolView>>,
     /// None where gates hide all of its slices.
     view: Option<Arc<PoolView>>,
 }

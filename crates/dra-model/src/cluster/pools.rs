@@ -56,7 +56,33 @@ impl<'a> Pool<'a> {
 
     /// Returns whether every slice of the generation is there. Mirrors `pools_incubating.go`, `GatherPools`.
     pub fn is_complete(&self) -> bool {
+        self.has_expected() || self.parts().len() > 1
+    }
+
+    fn has_expected(&self) -> bool {
         i64::try_from(self.slices.len()) == Ok(self.expected_slices)
+    }
+
+    /// The pool as nodes see it: one for each node, by name, where every slice names its node and each of several nodes has as many of its own
+    /// as they declare; else the pool itself. The scheduler counts the slices that reach a node first, and looks for others only if some are
+    /// missing (`pools_incubating.go`, `GatherPools`).
+    pub fn parts(&self) -> Vec<Self> {
+        let mut by_node: BTreeMap<&Str, Vec<&'a Arc<Slice>>> = BTreeMap::new();
+        for slice in &self.slices {
+            let Some(node) = slice.spec.node_name.as_ref().filter(|node| !node.is_empty()) else {
+                return vec![self.clone()];
+            };
+            by_node.entry(node).or_default().push(*slice);
+        }
+        let parts = by_node.into_values();
+        let parts: Vec<Self> = parts
+            .filter_map(|slices| Self::new(self.id.clone(), slices))
+            .collect();
+        if parts.len() > 1 && parts.iter().all(Self::has_expected) {
+            parts
+        } else {
+            vec![self.clone()]
+        }
     }
 
     /// Devices in the order in which the allocator tries them, with their slices.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::diagnosis::{Answer, Bound, Diagnosis, OnNode};
+use super::diagnosis::{Answer, Bound, Diagnosis, Ending, OnNode};
 use super::fact::Fact;
 use super::items::{ClusterVerdict, FixItem, Holding};
 use super::{explain_pod, word, words};
@@ -11,9 +11,9 @@ use crate::stage::{StageFact, StageItem, Subject, advise, cause_text, unknown_te
 use crate::words::tainted;
 use dra_allocator::devices::Taints;
 use dra_model::{Claim, Cluster, Condition, DeviceId, Key, Kind, Pod, Str, Time};
-use dra_rules::eviction::evicting_taint;
+use dra_rules::eviction::{evicting_taint, eviction_of};
 use dra_rules::health::unmet_conditions;
-use dra_rules::kubelet::{Cause, PodStage, Problems, Stage, Stages, Stuck, problems};
+use dra_rules::kubelet::{Cause, PodStage, Problems, Stage, Stages, Stuck, node_is_gone, problems};
 use dra_rules::reservation::{claim_names, former_pods};
 use dra_rules::scheduling::{of_kubelet, of_placed, of_rejected, preemptors};
 
@@ -56,18 +56,24 @@ impl Diagnosis {
     }
 }
 
-/// The pods with the claim that are to end and do not, each in a sentence with what keeps it and what ends that.
+/// The pods with the claim that are to end and do not, or whose node does not exist, each in a sentence with what keeps it and what ends that.
 pub(super) fn stuck_users(cluster: &Cluster, claim: &Claim, now: Time) -> Vec<String> {
     let entries = claim.status.reserved_for.iter().filter(|entry| entry.is_pod());
+    let is_lost = |pod: &Pod| pod.node().is_some_and(|node| node_is_gone(cluster, node));
     let pods = entries.filter_map(|entry| {
         let pod = cluster.pod(&claim.metadata.beside(&entry.name))?;
-        (pod.metadata.uid == entry.uid && pod.metadata.is_deleting()).then_some(pod)
+        let is_it = pod.metadata.uid == entry.uid && (pod.metadata.is_deleting() || is_lost(pod));
+        is_it.then_some(pod)
     });
     let stages = Stages::of(cluster, now);
     let found = pods.filter_map(|pod| stages.pod(pod));
     let sentence = |found: PodStage<'_>| {
         let pod = found.pod;
-        let why = cause_text(&found.stuck.as_ref()?.cause, &Subject::of(pod));
+        let cause = &found.stuck.as_ref()?.cause;
+        let why = cause_text(cause, &Subject::of(pod));
+        if matches!(cause, Cause::NodeGone { .. }) {
+            return Some(words::lost_user(&pod.key(), &claim.key(), &why));
+        }
         let how = advise(&stages, &found)?.message;
         Some(words::stuck_user(&pod.key(), &claim.key(), &why, &how))
     };
@@ -272,7 +278,11 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
         } else {
             report.conclude(on_node(match found.stage {
                 Stage::Running => OnNode::Runs,
-                Stage::Unpreparing => OnNode::Ends(found.waits.map(|waits| waits_text(waits, pod))),
+                Stage::Unpreparing => OnNode::Ends(Ending {
+                    due: pod.metadata.deletion_timestamp,
+                    eviction: eviction_of(pod).map(Into::into),
+                    waits: found.waits.map(|waits| waits_text(waits, pod)),
+                }),
                 _ => OnNode::Starts,
             }));
         }

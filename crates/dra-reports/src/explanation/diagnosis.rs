@@ -6,7 +6,9 @@ use serde::Serialize;
 
 use dra_allocator::AttemptError;
 use dra_cel::AttributeWanted;
-use dra_model::{Claim, Cluster, DeviceId, DeviceRequest, Event, Gap, Key, Kind, Pod, Str, Taint, Time};
+use dra_model::{
+    Claim, Cluster, DeviceId, DeviceRequest, Event, Gap, Key, Kind, NodeSelector, Pod, Str, Taint, Time,
+};
 use dra_rules::kubelet::BrokenLink;
 use dra_rules::owners::{OwnerName, Queued};
 use dra_rules::reservation::Lacks;
@@ -203,7 +205,9 @@ pub(crate) enum Answer {
     NotNeeded(NoNeed),
     /// The pod has ended, in this phase, and the container that failed with its exit code.
     Ended(Str, Option<(Str, i32)>),
-    /// The pod has ended and is not gone.
+    /// The pod was deleted before it had a node, and goes once these finalizers are removed.
+    Deleted(Vec<Str>),
+    /// The pod is being deleted, nothing of it runs, and it is not gone.
     NotGone(Fact),
     /// The pod has failed as a whole, for this reason.
     Failed(Fact),
@@ -289,8 +293,8 @@ pub(crate) enum OnNode {
     Starts,
     /// It runs.
     Runs,
-    /// It is being ended, and may wait for something.
-    Ends(Option<String>),
+    /// It is being ended.
+    Ends(Ending),
     /// It does not start, for this reason.
     Stuck(Fact),
     /// It runs and is in danger.
@@ -301,6 +305,17 @@ pub(crate) enum OnNode {
     Hidden(Kind),
     /// Unknown progress, for these reasons.
     Unknown(Vec<String>),
+}
+
+/// The end of a pod on its node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Ending {
+    /// When it is to be over, if the pod is being deleted.
+    pub(super) due: Option<Time>,
+    /// Who evicts it and why.
+    pub(super) eviction: Option<Condition>,
+    /// What it waits for.
+    pub(super) waits: Option<String>,
 }
 
 impl Answer {
@@ -338,7 +353,7 @@ impl Answer {
                 NoPods::Unknown => ClusterVerdict::Unknown,
             },
             Self::Allocated(_) => ClusterVerdict::Allocated,
-            Self::Ended(..) | Self::NotNeeded(_) => ClusterVerdict::Ended,
+            Self::Ended(..) | Self::Deleted(_) | Self::NotNeeded(_) => ClusterVerdict::Ended,
             Self::NotGone(_) | Self::Failed(_) => ClusterVerdict::Broken,
             Self::Bound(bound) => match bound.how {
                 OnNode::Starts | OnNode::Runs | OnNode::Ends(_) => ClusterVerdict::Bound,
@@ -389,6 +404,8 @@ pub(crate) enum Cause {
     TooManyConsumers(Key),
     /// A claim is allocated for a node on which this keeps the pod from running.
     Allocated(Key, Str, Place),
+    /// A claim is allocated for nodes with labels that no node has.
+    AllocatedNowhere(Key, NodeSelector),
     /// The same on all nodes.
     Alike(Brief),
     /// What keeps requests from being served together on a node.
@@ -733,7 +750,7 @@ impl Cause {
             Self::Nowhere(..) => SEVERAL,
             Self::Error(_) => "Error",
             Self::TooManyConsumers(_) => Fact::TooManyConsumers.code(),
-            Self::Allocated(..) => "AllocatedElsewhere",
+            Self::Allocated(..) | Self::AllocatedNowhere(..) => "AllocatedElsewhere",
             Self::Alike(brief) => brief.code(),
             Self::OnNode(_, fact) | Self::Filtered(.., fact) => fact.code(),
             Self::Rejected(_, by) => Fact::Rejected(by.clone()).code(),

@@ -11,23 +11,26 @@ use super::fact::{Brief, Fact, Together};
 use super::items::{ClusterVerdict, FixChange, FixItem, KINDS};
 use super::words::fixes::{self as words, About, Before};
 use super::{gets, waiting};
-use crate::remedy::{End, Remake, Remedy, ask_for, asking, end_of, end_some, renew, top_owner};
+use crate::remedy::{
+    End, Remake, Remedy, ask_for, asking, end_of, end_some, ignored_groups, renew, top_owner,
+};
 use crate::script::{
-    self, Command, Resource, delete, delete_in, lift_node_taint, patch, replace_saved,
+    self, Command, Resource, delete, delete_in, describe_pool, lift_node_taint, patch, replace_saved,
     save_without_finalizers,
 };
 use crate::stage::{look_at_link, mend_link};
+use crate::words::republish;
 use dra_allocator::ConstraintName;
 use dra_allocator::devices::says_unhealthy;
 use dra_model::{
-    AllocatedDevice, AllocationMode, Claim, Cluster, Component, ConsumerReference, Key, Kind, Pod, Str, Time,
-    lookup,
+    AllocatedDevice, AllocationMode, Claim, Cluster, Component, ConsumerReference, Key, Kind, NodeSelector,
+    Pod, PoolId, Str, Time, lookup,
 };
 use dra_rules::health::{Health, HealthIndex};
 use dra_rules::owners::Rollout;
 use dra_rules::quota::{Quotas, Refusal};
 use dra_rules::reservation::{
-    Origin, PodGroups, claim_names, former_pods, is_done, is_former, manager, resolves_to,
+    self, Origin, PodGroups, claim_names, former_pods, is_done, is_former, manager, resolves_to,
 };
 use dra_rules::scheduling::{
     BINDING_TIMEOUT, Edited, Fix, Fixes, Found, Readiness, change_of_pod, remaining_consumers, victims,
@@ -107,6 +110,24 @@ impl Diagnosis {
             .namespace(&quota.namespace);
         let fix = FixItem::unproven("RaiseQuota", target, message, remedy);
         self.fixes.push(fix.look(look.done()));
+    }
+
+    /// What a pool lacks whose slices are not all there, as far as it is known, and who publishes them.
+    pub(super) fn add_incomplete(&mut self, cluster: &Cluster, id: &PoolId) {
+        let pool = cluster.pool(id);
+        let text = pool.filter(|pool| !pool.is_complete()).map(|pool| {
+            let created = pool.slices.iter().map(|slice| slice.metadata.creation_timestamp);
+            words::incomplete(&pool, created.max().flatten())
+        });
+        self.notes.extend(text);
+        let driver = &id.driver;
+        let fix = FixItem::unproven(
+            "RestoreDriver",
+            format!("driver/{driver}"),
+            words::complete(id),
+            Remedy::by_hand(republish(driver)),
+        );
+        self.fixes.push(fix.look(describe_pool(id)));
     }
 
     /// What would help `pod`, or claims without one, which are a manifest's where `is_new` says so.
@@ -224,6 +245,25 @@ impl FixItem {
                 Remedy::command(script::touch(Kind::ResourceClaim, &key)),
             )
         })
+    }
+
+    /// Has a node get the labels back that the allocation of a claim selects: of a node where a pod runs with it, if that is one.
+    pub(super) fn of_labels(cluster: &Cluster, claim: &Key, selector: &NodeSelector) -> Self {
+        let found = cluster.claim(claim);
+        let users = found.and_then(|claim| reservation::users(cluster, claim).ok());
+        let users = users.unwrap_or_default();
+        let nodes: BTreeSet<&Str> = users.iter().filter_map(|pod| pod.node()).collect();
+        let only = nodes.first().filter(|_| nodes.len() == 1);
+        let target = only.map_or_else(|| format!("claim/{claim}"), |node| format!("node/{node}"));
+        let message = words::restore_labels(only.copied(), claim, selector);
+        let look = Command::kubectl("get").args(&["nodes", "--show-labels"]).done();
+        Self::unproven(
+            "RestoreNode",
+            target,
+            message,
+            Remedy::by_hand(words::RESTORE_LABELS),
+        )
+        .look(look)
     }
 
     /// Lets the users of a namespace ask for admin access.
@@ -535,7 +575,9 @@ impl Helped<'_> {
             if self.is_new {
                 return Remedy::by_hand(words::NOT_APPLIED);
             }
-            return end_some(self.cluster, claim, &others);
+            let end = end_some(self.cluster, claim, &others);
+            let lost = stuck_users(self.cluster, claim, self.now);
+            return lost.into_iter().fold(end, Remedy::note);
         }
         if self.is_own(key) {
             // The scheduler deallocates it in `PostFilter`. Without the claim the pod could not run at all.
@@ -710,7 +752,14 @@ impl Helped<'_> {
         let claim = self.cluster.claim(key);
         let users = claim.map_or_else(Vec::new, |claim| self.others(claim));
         let names = || users.iter().map(|entry| entry.name.clone()).collect();
-        if users.iter().any(|entry| !entry.is_pod()) {
+        let ignored = claim.and_then(|claim| {
+            let groups = ignored_groups(self.cluster, claim, &users)?;
+            let is_idle = reservation::users(self.cluster, claim).is_ok_and(|pods| pods.is_empty());
+            is_idle.then(|| groups.into_iter().cloned().collect())
+        });
+        if let Some(groups) = ignored {
+            Before::Ignored(groups)
+        } else if users.iter().any(|entry| !entry.is_pod()) {
             Before::Unknown
         } else if !users.is_empty() {
             match claim.and_then(|claim| end_of(self.cluster, claim, &users)) {

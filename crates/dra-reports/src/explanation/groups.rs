@@ -11,9 +11,13 @@ use super::diagnosis::{
 };
 use super::fact::{Brief, Evidence, Fact, Together};
 use super::items::{Amounts, DeviceCount, FilterCount};
+use crate::driver_chain::is_unmatched;
+use crate::words::same_pool;
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, RuledOut};
 use dra_allocator::{AlternativeExplanation, Unfit};
-use dra_model::{AllocationMode, Claim, Cluster, DeviceRequest, Key, Pod, Quantity, Str, Taint, Time};
+use dra_model::{
+    AllocationMode, Claim, Cluster, DeviceRequest, Key, Pod, PoolId, Quantity, Str, Taint, Time,
+};
 use dra_rules::kubelet::{self, BrokenLink, KeptOff, Stages};
 use dra_rules::scheduling::{self, Cycle, Lack, Plain, drivers_named};
 
@@ -317,6 +321,26 @@ fn cause_of_place(report: &Diagnosis, claims: &[Arc<Claim>]) -> Option<Cause> {
     })
 }
 
+/// That a claim of the pod is allocated for labels that no node has.
+fn allocated_nowhere(cluster: &Cluster, claims: &[Arc<Claim>]) -> Option<Cause> {
+    claims.iter().find_map(|claim| {
+        let selector = claim.status.allocation.as_ref()?.node_selector.as_ref()?;
+        is_unmatched(cluster, selector).then(|| Cause::AllocatedNowhere(claim.key(), (**selector).clone()))
+    })
+}
+
+/// Notes pools of devices in use that several nodes publish under one name.
+pub(super) fn add_same_pools(report: &mut Diagnosis, cluster: &Cluster) {
+    let reasons = report.nodes.iter().flat_map(|node| &node.reasons);
+    let in_use = reasons.filter(|reason| matches!(reason.fact, Fact::RuledOut(RuledOut::InUse, _)));
+    let pools: BTreeSet<PoolId> = in_use
+        .filter_map(|reason| Some(reason.device.as_ref()?.pool_id()))
+        .collect();
+    let pools = pools.iter().filter_map(|id| cluster.pool(id));
+    let texts = pools.filter_map(|pool| Some(format!("pool/{} {}", pool.id, same_pool(&pool)?)));
+    report.notes.extend(texts);
+}
+
 /// Why no node takes it.
 pub(super) fn cause(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSelectors) -> Cause {
     let claims = cycle.user_claims();
@@ -325,7 +349,8 @@ pub(super) fn cause(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSele
     if all == 0 {
         return none;
     }
-    if let Some(cause) = cause_of_place(report, claims) {
+    let cluster = cycle.scheduler().cluster();
+    if let Some(cause) = cause_of_place(report, claims).or_else(|| allocated_nowhere(cluster, claims)) {
         return cause;
     }
     if let [only] = report.node_groups.as_slice()

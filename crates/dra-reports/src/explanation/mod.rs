@@ -35,16 +35,17 @@ use super::allocation::{
     Exactness, Fit, Other, Settings, Target, Trust, Units, alone, caveats, is_open, otherwise, place_all,
     timeouts,
 };
-use super::remedy::{Remedy, end_consumers};
+use super::remedy::{Remedy, drop_finalizers, end_consumers};
 use super::stage::unlisted_text;
 
 use crate::script::{Command, replace_saved, save_without_finalizers};
+use dra_allocator::Failure;
 use dra_allocator::devices::ClassSelectors;
 use dra_model::{Claim, Cluster, Event, Gap, Key, Kind, Meta, Node, Pod, Str, Time};
 use dra_rules::kubelet::started_since;
 use dra_rules::owners::Queued;
 use dra_rules::quota::Quotas;
-use dra_rules::reservation::{Origin, claim_names, unlisted, users};
+use dra_rules::reservation::{Origin, claim_names, is_done, unlisted, users};
 use dra_rules::scheduling::{
     ClaimProblem, Cycle, Effort, Fix, Fixes, GenerateError, Obstacle, RequestProblem, Scheduler, Start,
     Subject, Verdict, foreign_scheduler, generate_claims, implicit_class, judge_all, message,
@@ -148,6 +149,11 @@ fn with_quotas(
         .extend(unlisted(cluster, pod).iter().map(unlisted_text));
     if pod.is_terminal() {
         report.conclude(Answer::Ended(pod.status.phase.clone(), failing_end(pod)));
+        ended(&mut report, cluster, pod, settings.now);
+        return report;
+    }
+    if is_done(pod) {
+        report.conclude(Answer::Deleted(pod.metadata.finalizers.clone()));
         ended(&mut report, cluster, pod, settings.now);
         return report;
     }
@@ -523,10 +529,14 @@ impl<'e> Explained<'e> {
     /// A claim that is being deleted, which a pod needs again.
     fn awaited(&self, key: &Key) -> FixItem {
         let target = format!("claim/{key}");
-        let origin = self
-            .cluster()
-            .claim(key)
-            .map(|claim| (claim, Origin::of(self.cluster(), claim)));
+        let claim = self.cluster().claim(key);
+        let origin = claim.map(|claim| (claim, Origin::of(self.cluster(), claim)));
+        let kept = claim.and_then(|claim| drop_finalizers(Kind::ResourceClaim, &claim.metadata));
+        // As long as it is held, Kubernetes keeps it, too.
+        let is_held = claim.is_some_and(|claim| claim.status.allocation.is_some() || claim.is_protected());
+        let (names, dropped) = kept.unwrap_or_default();
+        let gone = words::fixes::gone(&target, &names, is_held);
+        let only_kept = !names.is_empty() && !is_held;
         let (message, remedy) = match origin {
             Some((claim, Origin::Made)) => {
                 // With the end of its last consumer the claim is gone: it is saved before.
@@ -549,13 +559,15 @@ impl<'e> Explained<'e> {
                     .then(|| users(self.cluster(), claim).unwrap_or_default());
                 let ends = ends.unwrap_or_default();
                 let ends: Vec<String> = ends.iter().map(|pod| format!("pod/{}", pod.key())).collect();
+                let dropped = if only_kept { dropped } else { Remedy::default() };
                 (
-                    words::fixes::wait_and_create(&target, &ends),
-                    saved.and(end).and(again),
+                    words::fixes::recreated(&gone, &ends),
+                    saved.and(end).and(dropped).and(again),
                 )
             }
+            _ if only_kept => (words::fixes::new_one(&gone), dropped),
             _ => (
-                words::fixes::wait_for_new(&target),
+                words::fixes::new_one(&gone),
                 Remedy::command(
                     Command::kubectl("wait")
                         .arg("--for=delete")
@@ -565,7 +577,12 @@ impl<'e> Explained<'e> {
                 ),
             ),
         };
-        FixItem::unproven("WaitForDeletion", target, message, remedy)
+        let kind = if only_kept {
+            "RemoveFinalizer"
+        } else {
+            "WaitForDeletion"
+        };
+        FixItem::unproven(kind, target, message, remedy)
     }
 
     /// Finds fixes for the pod once it is recreated with its own claims.
@@ -663,6 +680,9 @@ impl<'e> Explained<'e> {
         if let Some(error) = error {
             report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
             report.conclude(Answer::Error);
+            if let Failure::Pool(pool, _) = &error.failure {
+                report.add_incomplete(self.cluster(), pool);
+            }
             report.cause = Some(Cause::Error(error.clone()));
             waiting::add_error(report);
         } else if fits > 0 && !(gave_up && exhausted.is_some()) {
@@ -690,6 +710,22 @@ impl<'e> Explained<'e> {
             report.conclude(Answer::Nowhere(nodes.len()));
             report.node_groups = NodeGroup::of(&report.nodes);
             report.cause = Some(groups::cause(report, cycle, &selectors));
+            if let Some(Cause::Alike(Brief::Slices(..) | Brief::Fact(Fact::PoolIncomplete(..)))) =
+                &report.cause
+            {
+                let reasons = report.nodes.iter().flat_map(|node| &node.reasons);
+                let pool = reasons.filter_map(|reason| match &reason.fact {
+                    Fact::PoolIncomplete(pool, _) => Some(pool.clone()),
+                    _ => None,
+                });
+                if let Some(pool) = pool.min() {
+                    report.add_incomplete(self.cluster(), &pool);
+                }
+            }
+            if let Some(Cause::AllocatedNowhere(key, selector)) = &report.cause {
+                let fix = FixItem::of_labels(self.cluster(), key, selector);
+                report.fixes.push(fix);
+            }
             if let Some(Cause::NotAll(not_all)) = &report.cause
                 && not_all.in_use > 0
             {
@@ -705,6 +741,7 @@ impl<'e> Explained<'e> {
                 report.notes.push(words::republishing(&found));
             }
             outdated::add(report, cycle, &selectors);
+            groups::add_same_pools(report, self.cluster());
             let is_of_resources = |node: &NodeDiagnosis| node.plugin == Some("NodeResourcesFit");
             if report.nodes.iter().any(is_of_resources)
                 && let Some(pod) = self.pod

@@ -95,6 +95,7 @@ impl Answer {
             | Self::Allocated(_)
             | Self::NotNeeded(_)
             | Self::Ended(..)
+            | Self::Deleted(_)
             | Self::NoPods(..) => {}
         }
     }
@@ -137,6 +138,7 @@ impl Cause {
             Self::NoTemplate(_, pod) => own.erase_target(pod),
             Self::NotMade(NotMade::Silent(since)) => *since = None,
             Self::TooManyConsumers(claim)
+            | Self::AllocatedNowhere(claim, _)
             | Self::Status(
                 StatusProblem::Gone(claim)
                 | StatusProblem::OfEarlierPod(claim)

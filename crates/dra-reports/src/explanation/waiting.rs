@@ -224,7 +224,7 @@ pub(super) fn add_error(report: &mut Diagnosis) {
     };
     // A pool can be complete the next time.
     let helps = match &error.failure {
-        Failure::Pool(_) => Helps::Unknown,
+        Failure::Pool(..) => Helps::Unknown,
         _ => Helps::Never,
     };
     let summary = words::error_ends_all(error);

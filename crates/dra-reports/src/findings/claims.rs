@@ -9,7 +9,7 @@ use super::facts::Unbound;
 use super::finding::{Subject, claim_key, pod_key};
 use super::{Code, Finding, Look, words};
 use crate::remedy::{
-    Remedy, UNATTACHABLE, ask_for, ask_for_in, can_taint, drop_finalizers, renew, replace_pods,
+    Remedy, UNATTACHABLE, ask_for, ask_for_in, can_taint, drop_finalizers, release, renew, replace_pods,
 };
 use crate::script::{Command, NoCommand, Resource, Script, delete_in, keep_off_device, no_finalizers, patch};
 use dra_model::{
@@ -144,7 +144,7 @@ fn claim_is_stuck(look: &mut Look<'_>, claim: &Claim) {
     }
     let message = words::claim_is_stuck(claim);
     let fix = if claim.status.allocation.is_some() {
-        super::reservations::release(claim)
+        release(claim)
     } else {
         without_finalizers(Kind::ResourceClaim, &claim.key())
     };

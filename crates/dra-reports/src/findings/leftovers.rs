@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::finding::{Subject, claim_key, pod_key};
 use super::{Code, Finding, Look, words};
-use crate::remedy::{Remedy, end_pods};
+use crate::remedy::{Remedy, end_pods, release, release_whatever_version};
 use crate::script::touch;
 use dra_model::{Claim, Key, Kind, Pod, Str};
 use dra_rules::reservation::{
@@ -52,7 +52,7 @@ fn reservation(look: &mut Look<'_>, claim: &Claim, why: GroupsIgnored) {
             .collect();
         let message = words::group_reservation(claim, &entry.name, why, pods.len(), &uncovered);
         let remedy = if pods.is_empty() && claim.status.reserved_for.len() == 1 {
-            Remedy::command(super::reservations::release(claim))
+            Remedy::command(release(claim))
         } else {
             super::reservations::convert_groups(look, claim)
         };
@@ -87,10 +87,10 @@ fn generated(look: &mut Look<'_>, claim: &Claim, group: &Str, why: GroupsIgnored
         // Nothing makes the controller sync it, but any write does.
         touch(Kind::ResourceClaim, &claim.key())
     } else if users.is_empty() {
-        super::reservations::release(claim)
+        release(claim)
     } else {
         // Entries of pods go with them, so the version that was read is not the one that is written.
-        super::reservations::release_whatever_version(claim)
+        release_whatever_version(claim)
     };
     // The devices of a running pod must not be allocated to others.
     let remedy = end_pods(look.cluster, &claim.metadata.namespace, users).and(Remedy::command(freed));

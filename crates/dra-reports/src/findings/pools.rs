@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use super::finding::Subject;
 use super::{Code, Finding, Look, words};
 use crate::script::{delete, describe_pool};
+use crate::words::{pool_is_incomplete, republish, same_pool};
 use dra_allocator::devices::pool_fault;
-use dra_model::{Component, Gate, Kind, Pool};
+use dra_model::{Component, Gate, Kind, Pool, Str};
 
 pub(super) fn look(look: &mut Look<'_>) {
     let cluster = look.cluster;
@@ -26,7 +27,7 @@ pub(super) fn look(look: &mut Look<'_>) {
 fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
     let about = || Subject::pool(&pool.id);
     let describe = || describe_pool(&pool.id);
-    let republish = || words::republish(&pool.id.driver);
+    let republished = || republish(&pool.id.driver);
     let there = pool.slices.len();
     // A slice that could not be read may be the one that is missing.
     let all_are_known = !look.is_hidden(Kind::ResourceSlice, "");
@@ -37,10 +38,10 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
                 .look(describe()),
         );
     } else if all_are_known && !pool.is_complete() {
-        let message = words::pool_is_incomplete(pool);
+        let message = pool_is_incomplete(pool);
         look.add(
             Finding::new(Code::PoolIncomplete, about(), message)
-                .advice(republish())
+                .advice(republished())
                 .look(describe()),
         );
     }
@@ -50,40 +51,50 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
         look.add(if pool.only_outdated().is_empty() {
             finding.fix(delete(Kind::ResourceSlice, names))
         } else {
-            finding.advice(republish()).look(describe())
+            finding.advice(republished()).look(describe())
         });
     }
+    let parts = pool.parts();
     let counts: BTreeSet<i64> = pool
         .slices
         .iter()
         .map(|slice| slice.spec.pool.resource_slice_count)
         .collect();
-    if counts.len() > 1 {
+    if counts.len() > 1 && parts.len() == 1 {
         let message = words::counts_disagree(&counts);
         look.add(
             Finding::new(Code::PoolInvalid, about(), message)
-                .advice(republish())
+                .advice(republished())
                 .look(describe()),
         );
     }
     let environment = look.cluster.environment();
     if all_are_known
         && environment.enabled(Component::Scheduler, Gate::DRAPartitionableDevices)
-        && let Some(fault) = pool_fault(pool.slices.iter().map(|slice| &***slice))
+        && let Some(fault) = parts
+            .iter()
+            .find_map(|part| pool_fault(part.slices.iter().map(|slice| &***slice)))
     {
         let message = words::pool_is_invalid(&fault);
         look.add(
             Finding::new(Code::PoolInvalid, about(), message)
-                .advice(republish())
+                .advice(republished())
                 .look(describe()),
         );
     }
-    let duplicates = pool.duplicate_devices();
+    let duplicates: BTreeSet<&Str> = parts.iter().flat_map(Pool::duplicate_devices).collect();
     if !duplicates.is_empty() {
         let message = words::duplicates(&duplicates);
         look.add(
             Finding::new(Code::DeviceDuplicate, about(), message)
-                .advice(republish())
+                .advice(republished())
+                .look(describe()),
+        );
+    }
+    if let Some(message) = same_pool(pool) {
+        look.add(
+            Finding::new(Code::DeviceDuplicate, about(), message)
+                .advice(words::name_pools(&pool.id.driver))
                 .look(describe()),
         );
     }

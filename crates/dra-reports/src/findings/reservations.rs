@@ -3,13 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
-
 use super::finding::{Subject, claim_key, pod_key, scoped_key};
 use super::words::{self, FormerConsumer};
 use super::{Code, Finding, Look, Severity};
-use crate::remedy::{Remedy, end_consumers, end_pods, place_again};
-use crate::script::{NoCommand, Script, convert_claim, delete_pods, patch, touch};
+use crate::remedy::{Remedy, end_consumers, end_pods, place_again, release};
+use crate::script::{NoCommand, Script, convert_claim, delete_pods, touch};
 use dra_model::{Claim, Cluster, Component, ConsumerReference, Gate, Key, Kind, MOST_CONSUMERS, Pod, Str};
 use dra_rules::reservation::conversion::{self, Kinds, kind_word};
 use dra_rules::reservation::{
@@ -96,37 +94,6 @@ fn of_claim(look: &mut Look<'_>, claim: &Arc<Claim>) {
 
 fn subject(claim: &Claim) -> Subject {
     Subject::of(Kind::ResourceClaim, &claim.metadata)
-}
-
-/// The command that deallocates a claim that no pod uses. It is refused once the claim has changed.
-pub(super) fn release(claim: &Claim) -> Result<Script, NoCommand> {
-    release_if(
-        claim,
-        json!({"op": "replace", "path": "/metadata/resourceVersion", "value": claim.metadata.resource_version}),
-    )
-}
-
-/// The same for a claim that changes before the command runs.
-pub(super) fn release_whatever_version(claim: &Claim) -> Result<Script, NoCommand> {
-    release_if(
-        claim,
-        json!({"op": "test", "path": "/metadata/uid", "value": claim.metadata.uid}),
-    )
-}
-
-fn release_if(claim: &Claim, lock: Value) -> Result<Script, NoCommand> {
-    let mut operations = vec![lock];
-    if !claim.status.reserved_for.is_empty() {
-        operations.push(json!({"op": "remove", "path": "/status/reservedFor"}));
-    }
-    operations.push(json!({"op": "remove", "path": "/status/allocation"}));
-    patch(
-        Kind::ResourceClaim,
-        Some(&claim.metadata.namespace),
-        &claim.metadata.name,
-        &["--subresource=status", "--type=json"],
-        &Value::Array(operations),
-    )
 }
 
 /// Deallocates the claim: deletes what it is reserved for, and where that is nothing, the pods that use it nevertheless.

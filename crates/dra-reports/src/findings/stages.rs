@@ -11,7 +11,7 @@ use dra_rules::kubelet::{Cause, Plugin, PodStage, Stage, Stages, is_refusal};
 use dra_rules::reservation::{Unlisted, unlisted};
 
 /// The codes of this family.
-const CODES: [Code; 11] = [
+const CODES: [Code; 12] = [
     Code::DriverNotRegistered,
     Code::PrepareRefused,
     Code::ClaimStillPrepared,
@@ -23,6 +23,7 @@ const CODES: [Code; 11] = [
     Code::ContainerNotRunning,
     Code::DeletionStuck,
     Code::PodToBeEvicted,
+    Code::PodOnOtherNode,
 ];
 
 pub(super) fn look(look: &mut Look<'_>) {
@@ -141,6 +142,7 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         | Cause::Unrecognized { .. } => Code::StartUnexplained,
         Cause::PodFailed { reason, .. } if is_refusal(reason) => Code::StartUnexplained,
         Cause::Finalizers(_) => Code::DeletionStuck,
+        Cause::NodeGone { .. } => Code::PodOnOtherNode,
         Cause::ToBeEvicted { .. } => Code::PodToBeEvicted,
         Cause::ContainerNotStarted(..) | Cause::ContainerEnds(..) | Cause::ProbeFails { .. } => Code::ContainerNotRunning,
         // It has ended, and its owner knows.
@@ -164,6 +166,9 @@ fn of_pod(look: &mut Look<'_>, stages: &Stages<'_>, found: &PodStage<'_>) {
     let has_failed = matches!(stuck.cause, Cause::PodFailed { .. });
     let message = words::pod_is_stuck(found, stuck, has_failed);
     let mut finding = Finding::new(code, Subject::of(Kind::Pod, &pod.metadata), message);
+    if matches!(stuck.cause, Cause::NodeGone { .. }) {
+        finding = finding.severity(Severity::Warning);
+    }
     if let Some(advice) = advise(stages, found) {
         finding = finding.remedy(advice.remedy);
         finding.look = advice.look;

@@ -7,7 +7,7 @@ use dra_model::{
     Claim, Component, ConsumerReference, Device, DeviceId, Gate, Key, Kind, MOST_CONSUMERS, Meta, NO_EXECUTE,
     NO_SCHEDULE, Pod, Pool, Quantity, Slice, Str, TOO_MUCH_WORK, Taint, TaintSelector, Time, Version,
 };
-use dra_rules::kubelet::{BrokenLink, PodStage, Stage, Stuck};
+use dra_rules::kubelet::{BrokenLink, Cause, PodStage, Stage, Stuck};
 use dra_rules::quota::Refusal;
 use dra_rules::reservation::{GroupsIgnored, Unusable, may_run};
 use dra_rules::scheduling::Exposure;
@@ -673,24 +673,6 @@ pub(super) fn keep_one_off(driver: &Str) -> String {
 
 // Pools.
 
-pub(super) fn pool_is_incomplete(pool: &Pool<'_>) -> String {
-    let there = pool.slices.len();
-    let declared = pool.expected_slices;
-    let counts = if there as i64 > declared {
-        format!(
-            "publishes {} but declares {declared}",
-            counted(there, "slice", "slices")
-        )
-    } else {
-        format!("publishes {there} of {declared} slices")
-    };
-    format!(
-        "{counts} (generation {}): the driver is still publishing, or stopped halfway. kube-scheduler allocates none of its devices, and \
-         requests for all devices fail",
-        pool.generation
-    )
-}
-
 /// A pool whose slices declare that there are none of them. No API server stores such slices (`validation.go`, `validateResourcePool`,
 /// v1.37.2), but who simulates scheduling with slices from elsewhere meets them.
 pub(super) fn declares_none(pool: &Pool<'_>) -> String {
@@ -735,16 +717,16 @@ pub(super) fn pool_is_invalid(fault: &PoolFault) -> String {
     format!("is invalid, so kube-scheduler allocates none of its devices: {fault}")
 }
 
-pub(super) fn duplicates(names: &[&Str]) -> String {
+pub(super) fn duplicates(names: &BTreeSet<&Str>) -> String {
     format!(
         "has several devices named {}: on a node that reaches more than one of them, kube-scheduler allocates no device of the pool",
         some(names)
     )
 }
 
-pub(super) fn republish(driver: &Str) -> String {
+pub(super) fn name_pools(driver: &str) -> String {
     format!(
-        "ask the owner of driver {driver} to check the logs of its pods; a restart of the driver republishes the pool"
+        "ask the owner of driver {driver} to give the pool of each node a name of its own, such as that of the node"
     )
 }
 
@@ -1144,6 +1126,7 @@ pub(super) fn pod_is_stuck(found: &PodStage<'_>, stuck: &Stuck<'_>, has_failed: 
     let what = match found.stage {
         Stage::Gone if has_failed => format!("failed on node/{node}"),
         Stage::Gone => "is not gone".to_owned(),
+        _ if matches!(stuck.cause, Cause::NodeGone { .. }) => "has lost its node".to_owned(),
         Stage::Running if !stuck.cause.holds_up() => format!("runs on node/{node}"),
         Stage::Unpreparing | Stage::Running => format!("does not terminate on node/{node}"),
         _ => format!("does not start on node/{node}"),

@@ -150,6 +150,7 @@ impl StageFact {
             | Cause::DeviceUnhealthy { .. }
             | Cause::UnprepareFails { .. }
             | Cause::NodeSilent { .. }
+            | Cause::NodeGone { .. }
             | Cause::NodeNotReady { .. }
             | Cause::Finalizers(_)
             | Cause::Binding { .. } => {}

@@ -15,6 +15,7 @@ use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, Evidence, KeptOff, Maker, Plugin, PodStage, Problem, Stages, Unread,
     has_logs,
 };
+use dra_rules::owners::replacement;
 use dra_rules::reservation::{Lacks, Origin, may_run, unmade, users};
 use dra_rules::scheduling::daemon_tolerations;
 
@@ -150,7 +151,14 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
                     .done(),
             )
         }
-        Cause::PodFailed { .. } => again(pod, Remedy::by_hand(words::FAILED)),
+        Cause::PodFailed { .. } => match replacement(stages.cluster(), pod) {
+            Some(other) => {
+                let message = words::replaced_by(&other.key());
+                Advice::new("RecreatePod", of_pod(), message, Remedy::by_hand(words::REPLACED))
+                    .look(describe(&other.key()))
+            }
+            None => again(pod, Remedy::by_hand(words::FAILED)),
+        },
         Cause::DevicesUnresolvable { .. } | Cause::PreparationForgotten { .. } => lost(stages, pod),
         Cause::EarlierClaim { .. }
         | Cause::BeingUnprepared { .. }
@@ -195,6 +203,10 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         ),
         Cause::NodeSilent { .. } => {
             Advice::by_hand("RestoreNode", of_node(), words::recover(node)).look(describe_node())
+        }
+        Cause::NodeGone { .. } => {
+            Advice::by_hand("WaitForDeletion", of_pod(), words::await_garbage_collector())
+                .look(describe(&pod.key()))
         }
         Cause::NodeNotReady { .. } => {
             Advice::by_hand("RestoreNode", of_node(), words::make_ready(node)).look(describe_node())

@@ -723,7 +723,7 @@ fn a_pod_that_does_not_terminate_is_reported_with_the_reason() {
     };
     assert_eq!(
         base().pod(finalizer).told(),
-        "Gone Finalizers Administrator: its containers have exited, but finalizer example.com/keep keeps the pod"
+        "Gone Finalizers Administrator: none of its containers is running, but finalizer example.com/keep keeps the pod"
     );
     assert_eq!(
         base()
@@ -1048,7 +1048,7 @@ fn a_pod_that_a_finalizer_keeps_is_reported_by_explain_and_check() {
     };
     assert_eq!(
         explained(foreign()),
-        "Broken [\"RemoveFinalizer\"]: the pod has finished but is not gone: its containers have exited, but finalizer example.com/keep keeps the pod"
+        "Broken [\"RemoveFinalizer\"]: the pod is being deleted, but is not gone: none of its containers is running, but finalizer example.com/keep keeps the pod"
     );
     assert_eq!(
         explained(kept(json!(["example.com/keep"]), "2026-11-21T11:59:30Z")),
@@ -1065,7 +1065,7 @@ fn a_pod_that_a_finalizer_keeps_is_reported_by_explain_and_check() {
     assert_eq!(
         found(foreign()),
         [
-            "is not gone: its containers have exited, but finalizer example.com/keep keeps the pod (since 2026-11-21T11:55:00Z)"
+            "is not gone: none of its containers is running, but finalizer example.com/keep keeps the pod (since 2026-11-21T11:55:00Z)"
         ]
     );
     assert_eq!(

@@ -19,7 +19,7 @@ pub(super) use room::FreeByNode;
 use super::Selection;
 use dra_allocator::devices::{Holder, Inventory, PoolFacts};
 use dra_model::{Claim, Cluster, Device, DeviceId, Format, Kind, Pool, Quantity, Str, Time, lookup};
-use dra_rules::reservation::runs_with;
+use dra_rules::reservation::{is_done, runs_with};
 
 /// Parts of a unit that amounts are summed up in.
 const WHOLE: i128 = 1_000_000_000;
@@ -373,7 +373,7 @@ impl<'a> Counting<'a> {
 
     fn claim(&mut self, claim: &Claim) {
         if claim.status.allocation.is_none() {
-            if !claim.metadata.is_deleting() {
+            if !claim.metadata.is_deleting() && !is_over(self.cluster, claim) {
                 for group in UsageGroup::of_pending(self.cluster, self.by, claim) {
                     self.item(group).pending += 1;
                 }
@@ -604,6 +604,13 @@ impl<'d> Shared<'d> {
         let taken = lookup(&holder.result.consumed_capacity, name).and_then(Quantity::nanos);
         share(taken.unwrap_or(0), total.nanos().unwrap_or(0))
     }
+}
+
+/// Returns whether all pods that the claim is for have ended or are being deleted without a node, so that it waits for nothing.
+fn is_over(cluster: &Cluster, claim: &Claim) -> bool {
+    let key = claim.key();
+    let mut pods = cluster.pods_of_claim(&key).peekable();
+    pods.peek().is_some() && pods.all(|pod| is_done(pod))
 }
 
 #[cfg(test)]

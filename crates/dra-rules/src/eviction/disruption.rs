@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use dra_model::{Condition, Time};
+use dra_model::{Condition, Pod, Time};
 
 /// Type of the condition of a pod that has to go.
 pub const DISRUPTION_TARGET: &str = "DisruptionTarget";
@@ -18,6 +18,12 @@ static DISRUPTION: LazyLock<Condition> = LazyLock::new(|| Condition {
     message: "Device Taint manager: deleting due to NoExecute taint".into(),
     ..Condition::default()
 });
+
+/// The condition of `pod` that says who evicts it, and why.
+pub fn eviction_of(pod: &Pod) -> Option<&Condition> {
+    let mut conditions = pod.status.conditions.iter();
+    conditions.find(|condition| condition.type_ == DISRUPTION_TARGET && condition.status == "True")
+}
 
 /// The condition that a pod gets before it is deleted; nothing where it has it. Mirrors `pkg/api/v1/pod/util.go`,
 /// `UpdatePodCondition`, v1.37.2: the time changes with the status.

@@ -10,7 +10,7 @@ mod release;
 mod status;
 mod timescale;
 
-pub use disruption::{DISRUPTION_TARGET, MARKED, disruption};
+pub use disruption::{DISRUPTION_TARGET, MARKED, disruption, eviction_of};
 pub use due::{
     Eviction, LONGEST_TOLERATION, Tolerance, claim_eviction, claim_eviction_by, due, evicting_taint,
     has_to_go, tolerance,

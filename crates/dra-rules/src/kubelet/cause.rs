@@ -217,6 +217,11 @@ pub enum Cause {
         /// The node.
         node: Str,
     },
+    /// The node does not exist, and no kubelet does anything for the pod.
+    NodeGone {
+        /// The node.
+        node: Str,
+    },
     /// The kubelet answers, and says that its node is not ready.
     NodeNotReady {
         /// The node.
@@ -224,7 +229,7 @@ pub enum Cause {
         /// In the kubelet's words.
         text: String,
     },
-    /// The pod has ended and stays for these.
+    /// The pod has ended, or never had a node, and stays for these.
     Finalizers(Vec<Str>),
     /// A device is not attached yet, or will not be.
     Binding {
@@ -284,6 +289,7 @@ impl Cause {
             Self::NotReady { .. } => "NotReady",
             Self::UnprepareFails { .. } => "UnprepareFails",
             Self::NodeSilent { .. } => "NodeSilent",
+            Self::NodeGone { .. } => "NodeGone",
             Self::NodeNotReady { .. } => "NodeNotReady",
             Self::Finalizers(_) => "Finalizers",
             Self::Binding { attaching, .. } => match attaching {
@@ -325,6 +331,7 @@ impl Cause {
             | Self::KubeletTooOld { .. }
             | Self::ClaimUnreadable { .. }
             | Self::NodeSilent { .. }
+            | Self::NodeGone { .. }
             | Self::NodeNotReady { .. } => true,
             Self::DriverFails { .. }
             | Self::PrepareRefused { .. }
@@ -398,6 +405,7 @@ impl Cause {
             | Self::ClaimUnreadable { .. }
             | Self::ToBeEvicted { .. }
             | Self::NodeSilent { .. }
+            | Self::NodeGone { .. }
             | Self::NodeNotReady { .. }
             | Self::Finalizers(_)
             | Self::Unrecognized { .. } => Party::Administrator,

@@ -12,12 +12,12 @@ use super::{
     ENDING_SECONDS, PodStage, SILENT_SECONDS, Stage, Stages, Stuck, Unknown, Waits, containers,
     needs_unprepare,
 };
-use crate::eviction::DISRUPTION_TARGET;
+use crate::eviction::eviction_of;
 use crate::reservation::{PodGroups, is_consumer};
 use dra_model::{Claim, Container, ContainerEnd, ContainerStatus, Event, Kind, Pod, Str, Time};
 
 impl<'c> Stages<'c> {
-    /// Only finalizers keep a pod that has ended.
+    /// Only finalizers keep a pod that has ended, or that was deleted before it had a node.
     pub(super) fn kept_by_finalizers(&self, pod: &Pod) -> Option<Stuck<'c>> {
         let metadata = &pod.metadata;
         let since = metadata.deletion_timestamp?;
@@ -38,13 +38,9 @@ impl<'c> Stages<'c> {
             return None;
         }
         let of_status = status.reason.as_deref().filter(|reason| !reason.is_empty());
-        let mut conditions = status.conditions.iter();
-        let mut disrupted = || {
-            conditions.find(|condition| condition.type_ == DISRUPTION_TARGET && condition.status == "True")
-        };
         let (reason, message) = match of_status {
             Some(reason) => (reason, status.message.as_deref()),
-            None => disrupted().map(|condition| (&condition.reason, Some(&condition.message)))?,
+            None => eviction_of(pod).map(|condition| (&condition.reason, Some(&condition.message)))?,
         };
         Some(Stuck::new(
             Cause::PodFailed {

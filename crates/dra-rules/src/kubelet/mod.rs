@@ -103,6 +103,12 @@ pub const STARTING_SECONDS: u64 = 300;
 /// Time beyond its grace period after which a pod counts as stuck.
 pub const ENDING_SECONDS: u64 = 60;
 
+/// Returns whether the node is known not to exist. Where there is none at all, nodes were hardly read. Mirrors
+/// `pkg/controller/podgc/gc_controller.go`, `gcOrphaned`, v1.37.2, which deletes the pods of such nodes.
+pub fn node_is_gone(cluster: &Cluster, node: &Str) -> bool {
+    cluster.node(node).is_none() && cluster.gap(Kind::Node, "").is_none() && cluster.nodes().next().is_some()
+}
+
 /// Operations that a driver tells the kubelet to skip. Mirrors `api/resource/v1/types.go`, `SkipNodeOperation`,
 /// v1.37.2.
 const NO_UNPREPARE: [&str; 2] = ["NodeUnprepareResources", "*"];
@@ -322,8 +328,25 @@ impl<'c> Stages<'c> {
             return Some(found);
         }
         let Some(node) = pod.node() else {
+            if pod.metadata.is_deleting() {
+                // No scheduler gives it a node any more.
+                found.stage = Stage::Gone;
+                found.stuck = Some(self.kept_by_finalizers(pod)?);
+                return Some(found);
+            }
             return self.attaching(found);
         };
+        if self.reads_all && node_is_gone(self.cluster, node) {
+            if pod.metadata.is_deleting() {
+                found.stage = Stage::Unpreparing;
+            }
+            found.stuck = Some(Stuck {
+                cause: Cause::NodeGone { node: node.clone() },
+                since: None,
+                evidence: Vec::new(),
+            });
+            return Some(found);
+        }
         if let Some(since) = pod.metadata.deletion_timestamp {
             found.stage = Stage::Unpreparing;
             self.ends(&mut found, node, since, Evidence::ToEnd(since));
@@ -341,9 +364,6 @@ impl<'c> Stages<'c> {
     /// A pod without a node whose claims are reserved for it waits for its devices to be attached.
     fn attaching(&self, mut found: PodStage<'c>) -> Option<PodStage<'c>> {
         let pod = found.pod;
-        if pod.metadata.is_deleting() {
-            return None;
-        }
         let claims: Vec<&Arc<Claim>> = claim_names(pod)
             .filter_map(|name| name.find(self.cluster))
             .collect();

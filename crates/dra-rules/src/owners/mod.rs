@@ -13,5 +13,5 @@ pub use grouped::{GroupWord, unplaced_group};
 pub use lineage::{Kinship, Lineage};
 pub use name::OwnerName;
 pub use queued::{KUEUE, Queued, Retry, is_queued};
-pub use replacing::{Replacing, comes_back, refused_last};
+pub use replacing::{Replacing, comes_back, refused_last, replacement};
 pub use rollout::{Rollout, is_ready};

@@ -52,6 +52,29 @@ pub fn comes_back(cluster: &Cluster, pod: &Pod) -> bool {
     }
 }
 
+/// The oldest pod that was created after the failed `pod` by the same owner and has not ended, where the owner replaces its failed pods: they do
+/// not count as its pods (`controller_utils.go`, `IsPodActive`, v1.37.2).
+pub fn replacement<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Arc<Pod>> {
+    let owner = pod.metadata.controller()?;
+    let replaces = matches!(
+        (owner.group(), owner.kind.as_str()),
+        ("apps", "ReplicaSet") | ("", "ReplicationController") | ("batch", "Job")
+    );
+    let created = pod.metadata.creation_timestamp?;
+    let newer = cluster.pods().filter(|other| {
+        let metadata = &other.metadata;
+        let is_kin = metadata.namespace == pod.metadata.namespace
+            && metadata.controller().is_some_and(|other| other.uid == owner.uid);
+        is_kin
+            && !other.is_terminal()
+            && !metadata.is_deleting()
+            && metadata.creation_timestamp.is_some_and(|at| at > created)
+    });
+    newer
+        .filter(|_| replaces)
+        .min_by_key(|other| (other.metadata.creation_timestamp, other.key()))
+}
+
 /// The last attempt to create a pod according to `events`, if it was rejected. Mirrors the reasons of
 /// `controller_utils.go`, `createPods`, v1.37.2.
 pub fn refused_last<'e>(events: impl IntoIterator<Item = &'e Arc<Event>>) -> Option<&'e Arc<Event>> {

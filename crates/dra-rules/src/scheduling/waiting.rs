@@ -372,10 +372,7 @@ pub fn waiting(
 }
 
 fn is_incomplete(cluster: &Cluster, id: &PoolId) -> bool {
-    cluster.pool(id).is_some_and(|pool| {
-        let there = i64::try_from(pool.slices.len()).unwrap_or(i64::MAX);
-        there != pool.expected_slices
-    })
+    cluster.pool(id).is_some_and(|pool| !pool.is_complete())
 }
 
 fn fitting(answers: &[(&Arc<Node>, Judgment)]) -> Vec<Str> {

@@ -345,12 +345,34 @@ impl Pools {
 
     /// The pool as a node would see it that all slices of the newest generation reach; none where all of them are ignored.
     pub(crate) fn whole(&self, id: &PoolId, allocated: &AllocatedState) -> Option<Arc<PoolView>> {
+        self.newest(id, allocated, |_| true)
+    }
+
+    /// The pool as `node` sees it, which reaches no slices of the newest generation but its own.
+    pub(crate) fn own_part(
+        &self,
+        id: &PoolId,
+        node: &Str,
+        allocated: &AllocatedState,
+    ) -> Option<Arc<PoolView>> {
+        self.newest(id, allocated, |slice| slice.spec.node_name.as_ref() == Some(node))
+    }
+
+    /// The pool as a node would see it that those slices of the newest generation reach.
+    fn newest(
+        &self,
+        id: &PoolId,
+        allocated: &AllocatedState,
+        reach: impl Fn(&Slice) -> bool,
+    ) -> Option<Arc<PoolView>> {
         let pool = &self.index.all[*self.index.by_id.get(id)? as usize];
         let generation = |numbered: &Arc<NumberedSlice>| numbered.slice.spec.pool.generation;
         let newest = pool.slices.iter().map(generation).max()?;
         let slices = (0..).zip(&pool.slices);
-        let relevant = slices
-            .filter(|(_, numbered)| generation(numbered) == newest && !self.is_ignored(&numbered.slice));
+        let relevant = slices.filter(|(_, numbered)| {
+            let slice = &numbered.slice;
+            generation(numbered) == newest && !self.is_ignored(slice) && reach(slice)
+        });
         let relevant: Vec<u32> = relevant.map(|(place, _)| place).collect();
         if relevant.is_empty() {
             return None;

@@ -1,11 +1,11 @@
 //! The sentences of fixes: what to change, and what to know before.
 
-use dra_model::{Key, Kind, PoolId, Quantity, Str, Time};
+use dra_model::{Key, Kind, NodeSelector, Pool, PoolId, Quantity, Str, Time};
 use dra_rules::scheduling::{Fix, Unsimulated};
 
 use super::super::items::GetsItem;
-use crate::listing::some;
-use crate::words::delete_rule;
+use crate::listing::{selector_terms, some};
+use crate::words::{delete_rule, pool_is_incomplete};
 
 /// The state that a change replaces.
 pub(in super::super) enum Before {
@@ -21,6 +21,8 @@ pub(in super::super) enum Before {
     Terminating(Vec<Str>),
     /// The claim is reserved only for pods with these names that are gone or have finished.
     Former(Vec<Str>),
+    /// The claim is reserved for PodGroups with these names alone, whose entries no component removes, and no pod uses it.
+    Ignored(Vec<Str>),
     /// kube-scheduler deallocates the claim automatically.
     Deallocated,
     /// No pod uses the claim.
@@ -152,6 +154,14 @@ pub(in super::super) fn release(claim: &Key, before: &Before) -> String {
                 named(pods)
             )
         }
+        Before::Ignored(groups) => format!(
+            "remove the reservation of claim/{claim} for {}, which no component removes",
+            some(
+                groups
+                    .iter()
+                    .map(|name| format!("podgroup/{}/{name}", claim.namespace))
+            )
+        ),
         Before::Deallocated => {
             format!("wait until kube-scheduler deallocates claim/{claim}, which no other pod uses")
         }
@@ -169,6 +179,30 @@ pub(in super::super) fn release(claim: &Key, before: &Before) -> String {
 
 /// Who stops the consumers of a claim that is not reserved for them.
 pub(in super::super) const STOP_CONSUMERS: &str = "ask the owner of the pods that use it";
+/// That slices of a pool are missing, and when the newest of those that are there was created.
+pub(in super::super) fn incomplete(pool: &Pool<'_>, newest: Option<Time>) -> String {
+    let newest = newest.map_or_else(String::new, |newest| {
+        format!("; the newest slice was created at {newest}")
+    });
+    format!("pool/{} {}{newest}", pool.id, pool_is_incomplete(pool))
+}
+
+/// That the slices of a pool have to be there.
+pub(in super::super) fn complete(pool: &PoolId) -> String {
+    format!("have the driver publish all slices of pool/{pool}")
+}
+
+/// That a node has to match the allocation of a claim again.
+pub(in super::super) fn restore_labels(node: Option<&Str>, claim: &Key, selector: &NodeSelector) -> String {
+    let terms = selector_terms(selector).join(" or ");
+    match node {
+        Some(node) => format!("restore the labels of node/{node}: {terms}"),
+        None => format!("restore the labels of the node that has the devices of claim/{claim}: {terms}"),
+    }
+}
+
+/// Who sets labels of nodes.
+pub(in super::super) const RESTORE_LABELS: &str = "ask an administrator which labels the node should have";
 
 /// That the driver's owner has to remove a taint.
 pub(in super::super) fn taint_of_driver(pool: &PoolId, key: &str) -> String {
@@ -402,18 +436,32 @@ pub(in super::super) fn create_how(kind: Kind) -> &'static str {
     }
 }
 
-/// That a deleted claim has to be created again by hand, once the pods that use it are deleted.
-pub(in super::super) fn wait_and_create(target: &str, pods: &[String]) -> String {
-    let wait = format!("wait until {target} is gone, then recreate it");
+/// How a claim that is being deleted goes; `finalizers` of other components keep it, alone unless it `is_held`.
+pub(in super::super) fn gone(target: &str, finalizers: &[&Str], is_held: bool) -> String {
+    match finalizers {
+        [] => format!("wait until {target} is gone"),
+        names if is_held => format!(
+            "wait until {target} is gone, which finalizer {} keeps, too",
+            some(names)
+        ),
+        names => format!(
+            "remove finalizer {} from {target}, if its controller is gone for good",
+            some(names)
+        ),
+    }
+}
+
+/// That a claim that users made is recreated once it is gone.
+pub(in super::super) fn recreated(gone: &str, pods: &[String]) -> String {
     match pods {
-        [] => wait,
-        pods => format!("delete {}, {wait}", some(pods)),
+        [] => format!("{gone}, then recreate it"),
+        pods => format!("delete {}, {gone}, then recreate it", some(pods)),
     }
 }
 
 /// That the claim controller creates a new claim.
-pub(in super::super) fn wait_for_new(target: &str) -> String {
-    format!("wait until {target} is gone; a new one is created then")
+pub(in super::super) fn new_one(gone: &str) -> String {
+    format!("{gone}; a new one is created then")
 }
 
 /// That the pod's own group uses the claim.

@@ -7,8 +7,9 @@ use dra_rules::scheduling::{IN_MEMORY_CLAIM, Spared};
 
 use super::super::absence::{Absence, ForNodes, Nearest};
 use super::super::diagnosis::{
-    Alike, Among, Answer, Bound, Cause, Compared, Condition, Diagnosis, GangCause, Lost, NoNeed, NoPods,
-    NodeGroup, NotAll, OnNode, Outdated, Place, Republishing, RequestsTogether, StatusProblem, Unserved, Why,
+    Alike, Among, Answer, Bound, Cause, Compared, Condition, Diagnosis, Ending, GangCause, Lost, NoNeed,
+    NoPods, NodeGroup, NotAll, OnNode, Outdated, Place, Republishing, RequestsTogether, StatusProblem,
+    Unserved, Why,
 };
 use super::super::fact::{Brief, Evidence, Fact, Speaker};
 use super::super::items::{DeviceCount, Holding};
@@ -57,7 +58,14 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
         Answer::Ended(phase, Some((container, code))) => {
             format!("the pod has finished: {phase} (container {container} exited with code {code})")
         }
-        Answer::NotGone(fact) => format!("the pod has finished but is not gone: {}", self::fact(fact)),
+        Answer::Deleted(finalizers) => {
+            let kept = match finalizers.as_slice() {
+                [] => String::new(),
+                names => format!("; it is gone once finalizer {} is removed", some(names)),
+            };
+            format!("the pod is being deleted, and is not scheduled any more{kept}")
+        }
+        Answer::NotGone(fact) => format!("the pod is being deleted, but is not gone: {}", self::fact(fact)),
         Answer::Failed(fact) => format!("the pod is not running: {}", self::fact(fact)),
         Answer::Bound(bound) => of_bound(bound),
         Answer::Attaching(fact) => stuck_text(fact),
@@ -117,8 +125,7 @@ fn of_bound(Bound { node, devices, how }: &Bound) -> String {
     match how {
         OnNode::Starts => format!("the pod is bound to {node}"),
         OnNode::Runs => format!("the pod is running on {node}{with}"),
-        OnNode::Ends(None) => format!("the pod is terminating on {node}"),
-        OnNode::Ends(Some(what)) => format!("the pod is terminating on {node}: {what}"),
+        OnNode::Ends(ending) => ends(node, ending),
         OnNode::Stuck(fact) => format!("the pod is bound to {node}, but {}", self::fact(fact)),
         OnNode::Endangered(fact) => format!("the pod is running on {node}, but {}", self::fact(fact)),
         OnNode::NotEnding(fact) => format!("the pod is stuck terminating on {node}: {}", self::fact(fact)),
@@ -133,6 +140,19 @@ fn of_bound(Bound { node, devices, how }: &Bound) -> String {
             format!("the pod is bound to {node}; its progress there is unknown: {why}")
         }
     }
+}
+
+/// That a pod is being ended: until when, by whom, and what it waits for.
+fn ends(node: &str, Ending { due, eviction, waits }: &Ending) -> String {
+    let until = due.map_or_else(String::new, |due| format!(", due at {due}"));
+    let why = eviction.as_ref().map(condition);
+    let why: Vec<String> = waits.iter().cloned().chain(why).collect();
+    let why = if why.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", why.join("; "))
+    };
+    format!("the pod is terminating on {node}{until}{why}")
 }
 
 /// Why these nodes are rejected.
@@ -243,6 +263,11 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
             };
             format!("{} is allocated on node/{node}, {why}", claim(key))
         }
+        Cause::AllocatedNowhere(key, selector) => format!(
+            "{} is allocated for nodes with {}, and no node matches",
+            claim(key),
+            selector_terms(selector).join(" or ")
+        ),
         Cause::Alike(Brief::Fact(Fact::RuledOut(_, Evidence::Lacking(lacking)))) => of_lacking(lacking),
         Cause::Alike(Brief::Fact(Fact::RuledOut(_, Evidence::NoCapacity(name, meant)))) => {
             format!("no device has {}", missing_capacity(name, meant.as_ref()))
@@ -610,7 +635,7 @@ pub(in super::super) fn held(why: &Spared) -> String {
 fn of_error(AttemptError { subject, failure }: &AttemptError) -> String {
     let what = match failure {
         Failure::Compile(why) => format!("CEL compile error: {why}"),
-        Failure::Runtime(why) | Failure::NoSuchKey(why) | Failure::Pool(why) => why.to_string(),
+        Failure::Runtime(why) | Failure::NoSuchKey(why) | Failure::Pool(_, why) => why.to_string(),
         Failure::Other(what) => what.clone(),
     };
     let on = |device: &Option<dra_model::DeviceId>| match device {

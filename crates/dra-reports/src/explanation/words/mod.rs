@@ -18,7 +18,7 @@ pub(crate) use headline::why;
 pub(super) use headline::{answer, cause, of_member, one_of_pods, republishing, unserved};
 pub(super) use notes::{
     CLAIM_IS_DELETED, Upcoming, claim_from, fails_by_default, former_users, has_other_rules, kept_claim,
-    may_be_a_bug, may_be_meant, may_have_changed, may_not_be_simulated, misspelled_driver,
+    lost_user, may_be_a_bug, may_be_meant, may_have_changed, may_not_be_simulated, misspelled_driver,
     not_even_recreated, nth_pod, pending_users, placed_before, preempted, preempting, stuck_user,
     told_by_driver, unknown_recreated, unread_recreated, upcoming,
 };

@@ -111,6 +111,11 @@ pub(in super::super) fn stuck_user(key: &Key, claim: &Key, why: &str, how: &str)
     )
 }
 
+/// That the node of a pod with the claim does not exist, as `why` says.
+pub(in super::super) fn lost_user(key: &Key, claim: &Key, why: &str) -> String {
+    format!("{}, which uses claim/{claim}, has lost its node: {why}", pod(key))
+}
+
 /// That the claim is reserved for pods that are gone or have finished.
 pub(in super::super) fn former_users(claim: &Key, names: &[Str]) -> String {
     let names: Vec<Key> = names

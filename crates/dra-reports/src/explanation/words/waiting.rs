@@ -86,7 +86,7 @@ pub(in super::super) fn unknown_wait(why: &str) -> String {
 pub(in super::super) fn error_ends_all(error: &AttemptError) -> String {
     const ENDS: &str = "every attempt ends with this error";
     match (&error.failure, &error.subject) {
-        (Failure::Pool(_), _) => unknown_wait(&format!("{ENDS} until the pool is complete and valid")),
+        (Failure::Pool(..), _) => unknown_wait(&format!("{ENDS} until the pool is complete and valid")),
         (_, ErrorSubject::ClassSelector(class, ..)) => {
             format!("waiting will not help: {ENDS} until class {class} changes")
         }

@@ -1,7 +1,7 @@
 //! The sentences of advice: what to do about a stuck pod, and who can do it.
 
 use crate::listing::some;
-use dra_model::{DeviceId, Str, Taint};
+use dra_model::{DeviceId, Key, Str, Taint};
 use dra_rules::kubelet::{BrokenLink, KeptOff};
 
 /// What to do, and how where no command does it.
@@ -203,6 +203,15 @@ pub(in super::super) const RECREATE_ALL: &str = "recreate the pods on this node 
 pub(in super::super) const FAILED: &str =
     "a failed pod never runs again: fix the reason first, then recreate the pod";
 
+/// What a failed pod's owner created instead.
+pub(in super::super) fn replaced_by(pod: &Key) -> String {
+    format!("see pod/{pod}, which the pod's owner created after it")
+}
+
+/// That nothing is to be done about a failed pod.
+pub(in super::super) const REPLACED: &str =
+    "the owner replaces failed pods automatically: this one can be deleted";
+
 /// What comes before the recreation of a pod with an unhealthy device.
 pub(in super::super) fn unhealthy(device: &str) -> String {
     format!("taint {device} first, or it may be allocated again; then recreate the pod")
@@ -268,6 +277,14 @@ pub(in super::super) fn recover(node: &str) -> Text {
         format!("ask an administrator why the kubelet of node/{node} stopped reporting"),
         "the node recovers once its kubelet reports again; if it is shut down for good, taint node.kubernetes.io/out-of-service:NoExecute \
          lets Kubernetes delete its pods",
+    )
+}
+
+/// A node that does not exist.
+pub(in super::super) fn await_garbage_collector() -> Text {
+    Text::new(
+        "wait until kube-controller-manager deletes the pod",
+        "a controller above the pod creates another one; if the pod stays, check that kube-controller-manager is running",
     )
 }
 

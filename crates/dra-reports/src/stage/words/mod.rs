@@ -204,10 +204,13 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
                 "node/{node} is not ready: its kubelet has stopped reporting, and does nothing for the pod until it responds"
             )
         }
+        Cause::NodeGone { node } => format!(
+            "node/{node} does not exist; kube-controller-manager deletes the pods of such nodes within a minute or two"
+        ),
         Cause::NodeNotReady { node, text } => format!("node/{node} is not ready{}", said(text)),
         Cause::Finalizers(names) => {
             format!(
-                "its containers have exited, but finalizer {} keeps the pod",
+                "none of its containers is running, but finalizer {} keeps the pod",
                 some(names)
             )
         }

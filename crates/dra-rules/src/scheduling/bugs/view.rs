@@ -9,7 +9,7 @@ use dra_allocator::attribute_of;
 use dra_allocator::devices::{ClassSelectors, Match, SelectableDevice, keeps_off, named_otherwise};
 use dra_model::{
     AllocationMode, AttributeValue, Capacity, Claim, ClaimSpec, Cluster, Component, Constraint, Device,
-    DeviceId, DeviceRequest, Gate, NO_EXECUTE, Pod, PoolId, Quantity, Str, lookup,
+    DeviceId, DeviceRequest, Gate, NO_EXECUTE, Pod, Pool, PoolId, Quantity, Str, lookup,
 };
 
 /// Something that asks for devices.
@@ -170,10 +170,11 @@ impl<'a> View<'a> {
         if !self.asks.iter().any(Ask::wants_all) {
             return Vec::new();
         }
+        let is_invalid = |part: &Pool<'_>| !part.duplicate_devices().is_empty();
         let broken = self
             .cluster
             .pools()
-            .filter(|pool| !pool.is_complete() || !pool.duplicate_devices().is_empty());
+            .filter(|pool| !pool.is_complete() || pool.parts().iter().any(is_invalid));
         broken.map(|pool| format!("pool/{}", pool.id)).collect()
     }
 
