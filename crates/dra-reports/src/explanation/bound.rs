@@ -56,6 +56,17 @@ impl Diagnosis {
     }
 }
 
+impl Ending {
+    /// That of a pod which waits for `waits`, if for anything.
+    fn of(pod: &Pod, waits: Option<String>) -> Self {
+        Self {
+            due: pod.metadata.deletion_timestamp,
+            eviction: eviction_of(pod).map(Into::into),
+            waits,
+        }
+    }
+}
+
 /// The pods with the claim that are to end and do not, or whose node does not exist, each in a sentence with what keeps it and what ends that.
 pub(super) fn stuck_users(cluster: &Cluster, claim: &Claim, now: Time) -> Vec<String> {
     let entries = claim.status.reserved_for.iter().filter(|entry| entry.is_pod());
@@ -149,7 +160,7 @@ fn on_node(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str
         })
     };
     report.conclude(on_node(if pod.metadata.is_deleting() {
-        OnNode::Ends(None)
+        OnNode::Ends(Ending::of(pod, None))
     } else {
         OnNode::Starts
     }));
@@ -278,11 +289,9 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
         } else {
             report.conclude(on_node(match found.stage {
                 Stage::Running => OnNode::Runs,
-                Stage::Unpreparing => OnNode::Ends(Ending {
-                    due: pod.metadata.deletion_timestamp,
-                    eviction: eviction_of(pod).map(Into::into),
-                    waits: found.waits.map(|waits| waits_text(waits, pod)),
-                }),
+                Stage::Unpreparing => {
+                    OnNode::Ends(Ending::of(pod, found.waits.map(|waits| waits_text(waits, pod))))
+                }
                 _ => OnNode::Starts,
             }));
         }
