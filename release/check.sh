@@ -129,10 +129,13 @@ run() {
 }
 for platform in "${built[@]}"; do
   run "$platform" version --client
-  for args in "status --from example:gpus" "explain pod/too-many --from example:pending" "check --from example:stale" "claims -A -o json --now 2026-11-01T00:00:00Z --from example:gpus"; do
+done
+for args in "status --from example:gpus" "explain pod/too-many --from example:pending" "check --from example:stale" "claims -A -o json --now 2026-11-01T00:00:00Z --from example:gpus"; do
+  for platform in "${built[@]}"; do
     # The verdict is in the exit code, which is compared too.
     # shellcheck disable=SC2086
-    { run "$platform" $args 2>&1 || echo "exit code $?"; } >"$root/run/$platform/answer"
+    { run "$platform" $args 2>"$root/run/$platform/messages" || echo "exit code $?"; } >"$root/run/$platform/answer"
+    tr -d '\r' <"$root/run/$platform/messages" >>"$root/run/$platform/answer"
     cmp "$root/run/linux-amd64/answer" "$root/run/$platform/answer"
     echo "$platform: kubectl-dra $args: $(wc -l <"$root/run/$platform/answer") lines, as on linux-amd64"
   done

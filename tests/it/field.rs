@@ -164,7 +164,7 @@ const CASES: &[Case] = &[
         file: "evict-extended-resource",
         exits: 1,
         names: &["DRA090", "pod/team/train", "rule/drain-worker-1"],
-        never: &["pod/team/notebook"],
+        never: &["pod/team/notebook (taint"],
     },
     // The kubelet started 4 seconds before, which deletes the slices of its node for half a minute.
     Case {

@@ -888,7 +888,6 @@ const CASES: &[Case] = &[
         has: &[
             "delete and recreate claim/ml/the-gpu",
             "pod/ml/train waits for it (tested: fits on gpu-2)",
-            "kubectl replace --force",
         ],
         has_not: &["kubectl delete"],
     },
@@ -1260,7 +1259,7 @@ const CASES: &[Case] = &[
             "--from=pool-of-the-same-name.yaml",
         ],
         code: 0,
-        has: &["default/gpu-1"],
+        has: &["ml/nb-0-gpu-x2v7q"],
         has_not: &["PoolIncomplete", "SliceIgnored"],
     },
     // The node of a pod does not exist.

@@ -168,7 +168,7 @@ fn what_an_event_says_is_attributed_to_its_component() {
             }
         }
     }
-    assert!(said > by_effort(3, 10, 10), "{said}");
+    assert!(said > by_effort(0, 10, 10), "{said}");
 }
 
 /// Law 6: a gate is named as assumed exactly if its other value changes the verdict or the cause, unless something tells how it is set.

@@ -236,17 +236,17 @@ fn enter_explains_the_row_and_escape_goes_back() {
     Note: a known bug: kube-scheduler before 1.38 rejects a pod on every node when a
       request wants all devices and the pool of one node is incomplete or invalid
       (kubernetes/kubernetes#141898)
+    Note: pool/gpu.example.com/gpu-node-3 publishes 1 of 2 slices (generation 1):
+      the driver is still publishing, or stopped halfway. kube-scheduler allocates
+      none of its devices, and requests for all devices fail; the newest slice was
+      created at 2026-11-21T10:12:36Z
     Filters:
       FILTER            NODES  MESSAGES
       DynamicResources  3      2 cannot allocate all claims, 1 claim
                                default/all-incomplete-pool-gpu-sgsh4, request gpu:
                                asks for all devices, but resource pool
                                gpu.example.com/gpu-node-3 is currently being updated
-    Nodes gpu-node-1:
-      All rows: REQUEST gpu
-      CODE             DEVICES           REASON
-      TooFewDevices    <none>            requests all matching devices, and 0 of 16
-    Esc back  Up/Down, PgUp/PgDn scroll  q quit   lines 1-22 of 69
+    Esc back  Up/Down, PgUp/PgDn scroll  q quit   lines 1-22 of 79
     "#);
     user.types("\u{1b}");
     user.sees("[3 Pending");

@@ -4,8 +4,16 @@ use dra_model::{
     AllocationMode, Interner, Key, Kind, Looking, Object, Str, Taint, check_fields, json, with_interner,
 };
 
-use super::needs::object_name;
 use super::upgrade::{UpgradeError, upgrade};
+
+/// Returns how problems name an object.
+pub(crate) fn object_name(kind: Kind, key: &Key) -> String {
+    if key.namespace.is_empty() {
+        format!("{kind}/{}", key.name)
+    } else {
+        format!("{kind}/{key}")
+    }
+}
 
 /// Decodes the objects of one source or list. Texts that repeat among them share their memory.
 #[derive(Default)]

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::decode::object_name;
 use dra_model::{Cluster, Key, Kind, Twin};
 
 /// Objects that a command needs. Sources read nothing else: a list of all pods costs a large cluster seconds.
@@ -285,15 +286,6 @@ impl Problem {
         } else {
             ""
         }
-    }
-}
-
-/// Returns how problems name an object.
-pub(crate) fn object_name(kind: Kind, key: &Key) -> String {
-    if key.namespace.is_empty() {
-        format!("{kind}/{}", key.name)
-    } else {
-        format!("{kind}/{key}")
     }
 }
 

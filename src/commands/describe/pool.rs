@@ -32,7 +32,7 @@ impl Description for PoolDescription {
             .field("Generation", self.generation);
         let count = format!("{} of {} slices", self.slices.len(), self.expected_slices);
         if self.complete && i64::try_from(self.slices.len()) != Ok(self.expected_slices) {
-            doc.field("Complete", "yes, on each node by itself");
+            doc.field("Complete", "yes, on each node separately");
         } else if self.complete {
             doc.field("Complete", format_args!("yes, {count}"));
         } else {

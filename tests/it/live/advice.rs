@@ -95,6 +95,10 @@ const NOT_RUN: &[(&str, &str)] = &[
         "no command: an administrator finds out what keeps the node from being ready",
     ),
     ("DRA088", "no command: the owner of the pod fixes its container"),
+    (
+        "DRA089",
+        "the command of the rule's deletion is that of DRA040; a kubelet has to report for a minute",
+    ),
     ("DRA080", "live::after_bind runs it beside a real kubelet"),
     ("DRA081", "no command: only the driver can prepare the devices"),
     ("DRA082", "no command: the kubelet goes on by itself"),
@@ -349,10 +353,6 @@ const ORDINARY: &[Case] = &[
         cluster.create(&taint_rule("r", json!({"pool": "nowhere"}), taint("k", "", "None")));
     })
     .asked(&["--fail-on", "info"]),
-    case("DRA089", |cluster| {
-        used(cluster, "c", &["gpu-0"], &["p"]);
-        cluster.create(&taint_rule("r", json!({"pool": "gpu-node-1"}), taint("k", "", "NoExecute")));
-    }),
     case("DRA050", |cluster| {
         runs(cluster, "p", "c");
         allocate(cluster, "c", "gpu-node-1", &["gpu-0"], &[group_entry("g", None)], |_| {});

@@ -157,7 +157,7 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
     unschedulable-pods tainted: DoesNotFit
       TooFewDevices InUse ClassSelector Tainted PoolIncomplete NoDevices RequestSelector
       - reduce request gpu of template/default/tainted from 8 to 4 (smallest)
-      - tolerate device taint example.com/unhealthy:NoExecute in request gpu of template/default/tainted (smallest)
+      - tolerate device taint example.com/unhealthy:NoExecute in request gpu of template/default/tainted, whose toleration of this key does not match the taint (smallest)
       - ask the driver's owner to remove taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2 (smallest)
     unschedulable-pods constraint-conflict: DoesNotFit
       TooFewDevices InUse Tainted ClassSelector PoolIncomplete NoDevices RequestSelector
@@ -183,6 +183,7 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
       - create resourceclaimtemplate/default/no (unproven)
     unschedulable-pods all-incomplete-pool: Error
       TooFewDevices InUse RequestSelector ClassSelector Error
+      - have the driver publish all slices of pool/gpu.example.com/gpu-node-3 (unproven)
       - reduce request gpu of template/default/all-incomplete-pool from all devices to 1 (smallest)
     unschedulable-pods old-generation: DoesNotFit
       TooFewDevices InUse RequestSelector ClassSelector PoolIncomplete NoDevices
@@ -233,7 +234,7 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
       BindingFailed ReleasedByScheduler
       - wait until kube-scheduler deallocates claim/default/waits-gpu-27ljm, which no other pod uses (smallest)
       - ask the owner of driver gpu.example.com to attach the device in time (unproven)
-    downgrade-features-1.37 waits: Fits
+    downgrade-features-1.37 waits: Waits
       BindingPending NodeAffinity
       - wait until the driver sets condition example.com/attached of device gpu-1 in claim/default/waits-gpu-w7cpb to true (unproven)
     downgrade-features-1.37 listed-0: DoesNotFit
@@ -261,7 +262,7 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
       NodeAffinity TooFewDevices InUse Tainted
       - reduce request d of template/default/any-taint from 2 to 1 (smallest)
       - delete pod/default/skips-0, which uses claim/default/skips (smallest)
-    downgrade-features-1.36 waits: Fits
+    downgrade-features-1.36 waits: Waits
       BindingPending NodeAffinity
       - wait until the driver sets condition example.com/attached of device gpu-1 in claim/default/waits-gpu-w7cpb to true (unproven)
     downgrade-features-1.35 listed-0: DoesNotFit
@@ -428,7 +429,7 @@ spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.c
 
     Fits on gpu-node-1, gpu-node-2 or gpu-node-3 once any one of pod/training/sweep-glg98, pod/training/sweep-krgjp, pod/training/trainer-0 and 1 more finishes
 
-    Scheduler: 0/3 nodes are available: 3 cannot allocate all claims. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.
+    Scheduler would say: 0/3 nodes are available: 3 cannot allocate all claims. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.
 
     Fix:
       1. reduce request gpu of claim/default/big from 6 to 4 (tested: fits on gpu-node-2,gpu-node-3)

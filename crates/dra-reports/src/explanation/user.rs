@@ -15,7 +15,7 @@ pub(super) enum By<'c> {
     Nobody(NoNeed),
     /// It is being deleted, and these pods keep it.
     Kept(Vec<Key>),
-    /// By itself; these pods use it and have no node.
+    /// By what it requests; these pods use it and have no node.
     Itself(Vec<Key>),
 }
 

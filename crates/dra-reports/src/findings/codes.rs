@@ -219,8 +219,8 @@ codes! {
         "Pods with devices do not start or terminate, because their node is not ready";
     ContainerNotRunning = "DRA088", "container-not-running", Warning, Now, [ResourceClaim, Pod],
         "A container of a pod with devices does not start, or exits again and again";
-    PodToBeEvicted = "DRA089", "pod-to-be-evicted", Warning, Now, [ResourceClaim, ResourceSlice, DeviceTaintRule, Pod],
-        "A pod runs with a device that has a taint which evicts it";
+    EvictionOverdue = "DRA089", "eviction-overdue", Warning, Now, [ResourceClaim, ResourceSlice, DeviceTaintRule, Pod, Node],
+        "A pod runs although a taint of its device should have evicted it";
     KnownBug = "DRA090", "known-bug", Error, Now, [ResourceClaim, ResourceClaimTemplate, ResourceSlice, DeviceClass, DeviceTaintRule, Pod],
         "A known bug of this release affects the cluster";
     DriverStatusForbidden = "DRA091", "driver-status-forbidden", Error, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding, ResourceSlice, ResourceClaim, Pod],

@@ -7,7 +7,7 @@ use super::finding::{Subject, claim_key, pod_key, scoped_key};
 use super::{Code, Finding, Look, Severity, words};
 use crate::stage::{advise, unlisted_text};
 use dra_model::{Key, Kind, Pod, Str};
-use dra_rules::kubelet::{Cause, Plugin, PodStage, Stage, Stages, is_refusal};
+use dra_rules::kubelet::{Cause, Due, Plugin, PodStage, Stage, Stages, is_refusal};
 use dra_rules::reservation::{Unlisted, unlisted};
 
 /// The codes of this family.
@@ -22,7 +22,7 @@ const CODES: [Code; 12] = [
     Code::NodeNotReady,
     Code::ContainerNotRunning,
     Code::DeletionStuck,
-    Code::PodToBeEvicted,
+    Code::EvictionOverdue,
     Code::PodOnOtherNode,
 ];
 
@@ -143,13 +143,15 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         Cause::PodFailed { reason, .. } if is_refusal(reason) => Code::StartUnexplained,
         Cause::Finalizers(_) => Code::DeletionStuck,
         Cause::NodeGone { .. } => Code::PodOnOtherNode,
-        Cause::ToBeEvicted { .. } => Code::PodToBeEvicted,
+        Cause::ToBeEvicted { due: Due::Overdue(_), .. } => Code::EvictionOverdue,
         Cause::ContainerNotStarted(..) | Cause::ContainerEnds(..) | Cause::ProbeFails { .. } => Code::ContainerNotRunning,
         // It has ended, and its owner knows.
         Cause::PodFailed { .. }
         | Cause::Claim(_)
         | Cause::DeviceNotPublished { .. }
         | Cause::DeviceUnhealthy { .. }
+        // `taints` and `simulate eviction` list what is to be evicted.
+        | Cause::ToBeEvicted { .. }
         | Cause::NotReady { .. }
         // Reported for the node, with all its pods.
         | Cause::NodeSilent { .. }

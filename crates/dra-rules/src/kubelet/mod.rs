@@ -19,6 +19,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -95,7 +96,7 @@ const SILENT_SECONDS: u64 = 300;
 const MOUNTING_SECONDS: u64 = 60;
 
 /// Time that the device taint eviction controller needs to delete a pod.
-const EVICTING_SECONDS: u64 = 60;
+const EVICTING: Duration = Duration::from_secs(60);
 
 /// Time that a driver's pod needs to become ready, and then to publish.
 pub const STARTING_SECONDS: u64 = 300;

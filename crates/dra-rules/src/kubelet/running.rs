@@ -2,7 +2,7 @@
 
 use super::cause::{Cause, Due, Evidence};
 use super::drivers::{republishing, unready};
-use super::{EVICTING_SECONDS, MOUNTING_SECONDS, Stages, Stuck, said};
+use super::{EVICTING, MOUNTING_SECONDS, Stages, Stuck, said};
 use crate::eviction::{Release, claim_eviction, evicting_claims, evicting_taint, pod_eviction};
 use crate::health::{Health, HealthIndex, health_of_claims};
 use dra_allocator::devices::{Inventory, Taints};
@@ -12,13 +12,13 @@ impl<'c> Stages<'c> {
     /// Returns what a pod that runs has to fear.
     pub(super) fn endangered(&self, pod: &'c Pod, node: &Str) -> Option<Stuck<'c>> {
         self.unhealthy(pod)
-            .or_else(|| self.evicted(pod))
+            .or_else(|| self.evicted(pod, node))
             .or_else(|| self.unready(pod, node))
             .or_else(|| self.unlisted(pod))
     }
 
     /// Returns that a taint of a device of the pod evicts it.
-    fn evicted(&self, pod: &'c Pod) -> Option<Stuck<'c>> {
+    fn evicted(&self, pod: &'c Pod, node: &Str) -> Option<Stuck<'c>> {
         let release = Release::of(self.cluster.environment());
         if !release.evicts {
             return None;
@@ -32,23 +32,26 @@ impl<'c> Stages<'c> {
             claim_eviction(claim, taints, self.now)
         })?;
         let since = taint.time_added;
+        let there = [pod.metadata.creation_timestamp, pod.status.start_time]
+            .into_iter()
+            .flatten();
         let cause = Cause::ToBeEvicted {
             device,
             taint,
             rule,
-            due: self.due(eviction.at.max(pod.status.start_time.unwrap_or(eviction.at))),
+            due: self.due(node, there.fold(eviction.at, Time::max)),
         };
         Some(Stuck::new(cause, since, Evidence::Tainted(since)))
     }
 
-    /// Returns what becomes of an eviction that is due then. The controller evicts within seconds.
-    fn due(&self, at: Time) -> Due {
+    /// Returns what becomes of an eviction that is due then. The controller evicts within seconds; a file may have been written before.
+    fn due(&self, node: &Str, at: Time) -> Due {
         if at > self.now {
             Due::Later(at)
-        } else if self.now.since(at).as_secs() < EVICTING_SECONDS {
-            Due::Now
-        } else {
+        } else if self.has_reported(node, at.after(EVICTING)) {
             Due::Overdue(at)
+        } else {
+            Due::Now
         }
     }
 

@@ -79,7 +79,7 @@ impl<'c> Sparing<'c> {
         self.consumers(claim).iter().all(is_ending)
     }
 
-    /// Returns why the pod may not be ended for the subject, if so. One that is being deleted ends, whoever replaces it.
+    /// Returns why the pod may not be ended for the subject, if so. One that is being deleted ends in any case.
     pub(super) fn pod(&self, pod: &Pod) -> Option<Spared> {
         if pod.metadata.is_deleting() {
             return None;

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use super::batch::{Found, ItemBatch};
 use super::error::ReadError;
+use super::item::Event;
 use super::item::{Format, Origin, Problem, RawItem};
 use super::json::{self, JsonEvent, JsonItem, JsonItems, JsonLimits};
 use super::list_head::ListHead;
 use super::options::{ReadOptions, Source};
 use super::paths;
-use super::stream::{Event, walk};
+use super::stream::walk;
 use crate::decode::group_version;
 use dra_model::Kind;
 

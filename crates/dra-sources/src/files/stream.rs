@@ -5,9 +5,8 @@ use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 
 use super::error::ReadError;
-use super::item::Format;
-use super::json::{JsonError, JsonErrorKind, JsonEvent, JsonItem, JsonItems, JsonLimits, certain_head};
-use super::list_head::ListHead;
+use super::item::{Event, Format};
+use super::json::{JsonError, JsonErrorKind, JsonEvent, JsonItems, JsonLimits, certain_head};
 use super::options::{Limits, ReadOptions, Source};
 use super::paths;
 use super::text::Text;
@@ -45,20 +44,6 @@ impl Source {
         };
         Text::open(file, raw, size, &options.limits, options.bytes_read.clone())
     }
-}
-
-/// Something found in a file.
-#[derive(Debug)]
-pub(super) enum Event<'a> {
-    Item(JsonItem<'a>, Format),
-    Bad {
-        line: u64,
-        index: Option<u64>,
-        message: String,
-        /// `apiVersion` and `kind`, if they can be determined.
-        head: Option<(String, String)>,
-    },
-    ListEnd(&'a ListHead),
 }
 
 /// Reads a file to its end and hands its events to `sink`.

@@ -213,7 +213,7 @@ pub(super) async fn joined<T>(what: &str, task: JoinHandle<Result<T, Error>>) ->
     })
 }
 
-/// A list of which only the items count.
+/// A list: only its items count.
 #[derive(serde::Deserialize)]
 pub(super) struct Items {
     #[serde(default)]

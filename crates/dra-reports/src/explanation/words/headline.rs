@@ -142,7 +142,7 @@ fn of_bound(Bound { node, devices, how }: &Bound) -> String {
     }
 }
 
-/// That a pod is being ended: until when, by whom, and what it waits for.
+/// That a pod is being ended: until when, who evicts it, and what it waits for.
 fn ends(node: &str, Ending { due, eviction, waits }: &Ending) -> String {
     let until = due.map_or_else(String::new, |due| format!(", due at {due}"));
     let why = eviction.as_ref().map(condition);

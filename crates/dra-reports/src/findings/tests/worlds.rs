@@ -722,18 +722,22 @@ pub(super) fn worlds(code: Code) -> (World, World) {
                 with(&json!({"running": {}})),
             )
         }
-        Code::PodToBeEvicted => {
-            let with = |effect: &str| {
-                let taint = json!({"key": "k", "effect": effect, "timeAdded": "2026-01-01T00:00:00Z"});
+        Code::EvictionOverdue => {
+            let with = |heartbeat: &str| {
+                let taint = json!({"key": "k", "effect": "NoExecute", "timeAdded": "2026-01-01T00:00:00Z"});
+                let ready = json!({"type": "Ready", "status": "True", "lastHeartbeatTime": heartbeat});
                 let world = world()
-                    .node("node-1", &json!({}))
+                    .with(
+                        Kind::Node,
+                        &json!({"metadata": {"name": "node-1"}, "status": {"conditions": [ready]}}),
+                    )
                     .claim("c", &json!({}), &holding(&["x"], &["p"]))
                     .slice("node-1", &json!([{"name": "x", "taints": [taint]}]));
                 let status = json!({"phase": "Running",
                     "containerStatuses": [{"name": "main", "state": {"running": {}}}]});
                 pod_from(world, "p", &one_container(), &json!({"status": status}))
             };
-            (with("NoExecute"), with("NoSchedule"))
+            (with("2026-01-01T00:02:00Z"), with("2026-01-01T00:00:30Z"))
         }
         Code::DriverAwaited => {
             let with = |phase: &str| on_node(&json!({"phase": phase}));

@@ -20,11 +20,10 @@ use thiserror::Error;
 use self::build::Builder;
 use self::chars::{Chars, Shared};
 use super::error::ReadError;
-use super::item::Format;
+use super::item::{self, Format};
 use super::json::JsonItem;
 use super::list_head::ListHead;
 use super::options::Limits;
-use super::stream;
 use super::text::Text;
 use dra_model::json;
 
@@ -148,14 +147,14 @@ impl YamlItems {
     }
 
     /// The next thing found, or `None` at the end of the text.
-    pub(super) fn next_event(&mut self) -> Result<Option<stream::Event<'_>>, ReadError> {
+    pub(super) fn next_event(&mut self) -> Result<Option<item::Event<'_>>, ReadError> {
         let Some(found) = self.find()? else {
             return Ok(None);
         };
         let index = (self.place == Place::Items).then_some(self.list.items);
         self.list.items += u64::from(index.is_some());
         let line = self.line;
-        let bad = |message| stream::Event::Bad {
+        let bad = |message| item::Event::Bad {
             line,
             index,
             message,
@@ -169,7 +168,7 @@ impl YamlItems {
                     index,
                     list: index.map(|_| &self.list),
                 };
-                stream::Event::Item(item, Format::Yaml)
+                item::Event::Item(item, Format::Yaml)
             }
             Found::Bad => bad(match self.fault.take() {
                 Some((place, fault)) if place != line => format!("line {place}: {fault}"),
@@ -177,7 +176,7 @@ impl YamlItems {
                 None => Fault::NotAnObject.to_string(),
             }),
             Found::Malformed(message) => bad(message),
-            Found::ListEnd => stream::Event::ListEnd(&self.list),
+            Found::ListEnd => item::Event::ListEnd(&self.list),
         }))
     }
 
