@@ -74,7 +74,7 @@ pub(super) const DRIVERS: &[Column<DriverStatus, Page>] = &[
     Column::inner("FREE", |driver, cell| use_of(driver, driver.devices.free, cell)),
     // Largest number of free devices on one node.
     Column::inner("ONE NODE", |driver, cell| {
-        cell.known(driver.most_free_on_one_node)
+        cell.known(driver.most_free_on_one_node);
     }),
     Column::inner("SHARED", |driver, cell| {
         cell.unless_zero(Tone::Plain, driver.devices.shared as u64);

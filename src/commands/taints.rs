@@ -54,7 +54,7 @@ pub(super) const COLUMNS: &[Column<TaintItem, Time>] = &[
         of_pods(item, cell, |pod, _| tolerating(pod));
     }),
     Column::new("EVICTED", ".pods[0].due", |item, cell| {
-        of_pods(item, cell, |pod, now| evicted(pod, now));
+        of_pods(item, cell, evicted);
     }),
     Column::wide("PREVIEW", ".preview.pods", preview),
 ];

@@ -275,7 +275,7 @@ impl<'a> Problem<'a> {
             );
             let error = self.error_of_request(alternative, String::new());
             return Err(AttemptError {
-                failure: Failure::Pool(view.id.clone(), what.into()),
+                failure: Failure::Pool(Box::new((view.id.clone(), what.into()))),
                 ..error
             }
             .into());

@@ -46,8 +46,8 @@ pub enum Failure {
     #[error("CEL runtime error: {0}{ADVICE}")]
     NoSuchKey(Str),
     /// A pool that all devices are wanted of is incomplete or invalid, in the words of kube-scheduler.
-    #[error("{1}")]
-    Pool(PoolId, Str),
+    #[error("{}", .0.1)]
+    Pool(Box<(PoolId, Str)>),
     /// Anything else, in the words of kube-scheduler.
     #[error("{0}")]
     Other(String),

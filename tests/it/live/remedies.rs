@@ -174,6 +174,24 @@ fn act(cluster: &Cluster, kind: &str, target: &str, message: &str) {
         "CreateClaim" => drop(cluster.create(&claim(name, claim_spec([gpu()])))),
         "CreateTemplate" => drop(cluster.create(&template(name, claim_spec([gpu()])))),
         "CreateClass" => drop(cluster.create(&class(name, "device.driver == 'gpu.example.com'"))),
+        // The slices that are missing are none any more.
+        "RestoreDriver" => {
+            let slices = cluster.list("slice");
+            let generation = |slice: &Value| {
+                let spec = &slice["spec"];
+                let pool = &spec["pool"];
+                [&spec["driver"], &pool["name"], &pool["generation"]].map(Value::to_string)
+            };
+            for slice in slices.iter().filter(|slice| slice["spec"]["driver"] == name) {
+                let alike = slices
+                    .iter()
+                    .filter(|other| generation(other) == generation(slice));
+                let count = alike.count();
+                cluster.update(&format!("slice/{}", text(&slice["metadata"]["name"])), |slice| {
+                    slice["spec"]["pool"]["resourceSliceCount"] = json!(count);
+                });
+            }
+        }
         "LiftTaint" => {
             let taint = between(message, "remove taint ", " from");
             let (key, effect) = taint.rsplit_once(':').expect("a taint");

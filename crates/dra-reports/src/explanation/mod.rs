@@ -680,8 +680,8 @@ impl<'e> Explained<'e> {
         if let Some(error) = error {
             report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
             report.conclude(Answer::Error);
-            if let Failure::Pool(pool, _) = &error.failure {
-                report.add_incomplete(self.cluster(), pool);
+            if let Failure::Pool(pool) = &error.failure {
+                report.add_incomplete(self.cluster(), &pool.0);
             }
             report.cause = Some(Cause::Error(error.clone()));
             waiting::add_error(report);

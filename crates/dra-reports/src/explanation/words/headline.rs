@@ -635,7 +635,8 @@ pub(in super::super) fn held(why: &Spared) -> String {
 fn of_error(AttemptError { subject, failure }: &AttemptError) -> String {
     let what = match failure {
         Failure::Compile(why) => format!("CEL compile error: {why}"),
-        Failure::Runtime(why) | Failure::NoSuchKey(why) | Failure::Pool(_, why) => why.to_string(),
+        Failure::Runtime(why) | Failure::NoSuchKey(why) => why.to_string(),
+        Failure::Pool(pool) => pool.1.to_string(),
         Failure::Other(what) => what.clone(),
     };
     let on = |device: &Option<dra_model::DeviceId>| match device {

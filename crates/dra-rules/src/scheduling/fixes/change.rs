@@ -199,10 +199,11 @@ impl Fix {
     pub fn class(&self) -> ClassOfFix {
         match self {
             Self::Release { in_use: false, .. } | Self::Uncordon { .. } => ClassOfFix::Idle,
-            Self::Tolerate { has_other: true, .. } => ClassOfFix::Same,
-            Self::Tolerate { .. } | Self::TolerateNode { .. } => ClassOfFix::Tolerate,
+            Self::Tolerate { has_other: false, .. } | Self::TolerateNode { .. } => ClassOfFix::Tolerate,
             Self::Fewer { .. } | Self::FewerExtended { .. } | Self::LessCapacity { .. } => ClassOfFix::Less,
-            Self::ReplaceTerm { .. } | Self::RenewClaim { .. } => ClassOfFix::Same,
+            Self::ReplaceTerm { .. } | Self::RenewClaim { .. } | Self::Tolerate { has_other: true, .. } => {
+                ClassOfFix::Same
+            }
             Self::DropTerm { .. }
             | Self::DropConstraint { .. }
             | Self::UseClass { .. }

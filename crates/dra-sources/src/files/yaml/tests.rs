@@ -202,7 +202,7 @@ fn whole_floats_are_written_as_integers() {
         let mut items = YamlItems::new(input, 0, 0, &limits);
         match items.next_event().expect("no error") {
             Some(item::Event::Item(item, _)) => {
-                assert_eq!(item.json, format!("{{\"a\":{json}}}").as_bytes())
+                assert_eq!(item.json, format!("{{\"a\":{json}}}").as_bytes());
             }
             other => panic!("{other:?}"),
         }
