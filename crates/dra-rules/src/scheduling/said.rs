@@ -128,7 +128,7 @@ pub struct Rejection {
     pub nodes: Option<usize>,
 }
 
-/// The rejections in kube-scheduler's message about a pod that fits no node: what [`message`](super::message) writes is read here. What follows
+/// The rejections in kube-scheduler's message about a pod that fits no node: what [`message`](super::message()) writes is read here. What follows
 /// the first sentence is about preemption.
 pub fn rejections(message: &str) -> Vec<Rejection> {
     let message = message.strip_prefix("0/");
