@@ -305,11 +305,10 @@ fn attach(stages: &Stages<'_>, pod: &Arc<Pod>, device: &DeviceId, attaching: &At
 /// The object with the configuration that users have written for the drivers of the pod's devices, as messages call it.
 fn configured(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<String> {
     stages.claims(stage.pod).find_map(|claim| {
-        let mut drivers = claim.results().iter().map(|result| &result.driver);
         let of_claim = claim.spec.devices.config.iter();
         let mut configs = of_claim.filter_map(|config| config.opaque.as_ref());
         configs
-            .any(|config| drivers.any(|driver| *driver == config.driver))
+            .any(|config| claim.results().iter().any(|result| result.driver == config.driver))
             .then(|| Origin::of(stages.cluster(), claim).object(&claim.key()))
     })
 }
