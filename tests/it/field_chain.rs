@@ -5,7 +5,8 @@ use crate::support::command::{dra, on_screen, seen};
 
 /// Question about a file of `tests/data/field`, its exit code, required and forbidden parts of the answer.
 struct Case {
-    args: &'static [&'static str],
+    ask: &'static str,
+    file: &'static str,
     code: i32,
     has: &'static [&'static str],
     has_not: &'static [&'static str],
@@ -14,7 +15,8 @@ struct Case {
 const CASES: &[Case] = &[
     // The pods of the driver run, and publish nothing on two nodes.
     Case {
-        args: &["explain", "pod/small-model", "--from=09-no-slices-on-l4.yaml"],
+        ask: "explain pod/small-model",
+        file: "09-no-slices-on-l4",
         code: 1,
         has: &[
             "driver gpu.nvidia.com publishes no devices for l4-pool-1, l4-pool-2",
@@ -24,25 +26,23 @@ const CASES: &[Case] = &[
         has_not: &["1. leave out", "1: leave out"],
     },
     Case {
-        args: &["explain", "node/l4-pool-1", "--from=09-no-slices-on-l4.yaml"],
+        ask: "explain node/l4-pool-1",
+        file: "09-no-slices-on-l4",
         code: 1,
         has: &["driver gpu.nvidia.com", "publishes nothing"],
         has_not: &[],
     },
     Case {
-        args: &["check", "--from=09-no-slices-on-l4.yaml"],
+        ask: "check",
+        file: "09-no-slices-on-l4",
         code: 1,
         has: &["DRA038", "node/l4-pool-1, node/l4-pool-2"],
         has_not: &["No findings"],
     },
     // A quota refuses them.
     Case {
-        args: &[
-            "explain",
-            "pod/server",
-            "--complete",
-            "--from=49-driver-pods-refused-by-quota.yaml",
-        ],
+        ask: "explain pod/server --complete",
+        file: "49-driver-pods-refused-by-quota",
         code: 1,
         has: &[
             "driver gpu.nvidia.com publishes no devices for gke-l4-1",
@@ -53,24 +53,23 @@ const CASES: &[Case] = &[
         has_not: &[],
     },
     Case {
-        args: &[
-            "check",
-            "--complete",
-            "--from=49-driver-pods-refused-by-quota.yaml",
-        ],
+        ask: "check --complete",
+        file: "49-driver-pods-refused-by-quota",
         code: 1,
         has: &["DRA038", "failed quota: critical-pods"],
         has_not: &["No findings"],
     },
     // The devices are for nodes with a label that none has.
     Case {
-        args: &["explain", "pod/w-0", "--from=47-multihost-node-selector.yaml"],
+        ask: "explain pod/w-0",
+        file: "47-multihost-node-selector",
         code: 1,
         has: &["pool tpu.google.com/ici-a", "tpu.google.com/slice In [ici-a]"],
         has_not: &["no device of class"],
     },
     Case {
-        args: &["check", "--from=47-multihost-node-selector.yaml"],
+        ask: "check",
+        file: "47-multihost-node-selector",
         code: 1,
         has: &[
             "DRA039",
@@ -81,12 +80,8 @@ const CASES: &[Case] = &[
     },
     // Of a pod for two drivers, the container of this one crashes: of all nodes, and beside a node whose device is in use.
     Case {
-        args: &[
-            "explain",
-            "pod/app",
-            "--complete",
-            "--from=container-of-one-driver-crashes.yaml",
-        ],
+        ask: "explain pod/app --complete",
+        file: "container-of-one-driver-crashes",
         code: 1,
         has: &[
             "pending: driver gpu.nvidia.com publishes no devices for rockwei",
@@ -95,22 +90,15 @@ const CASES: &[Case] = &[
         has_not: &["only published device"],
     },
     Case {
-        args: &[
-            "check",
-            "--complete",
-            "--from=container-of-one-driver-crashes.yaml",
-        ],
+        ask: "check --complete",
+        file: "container-of-one-driver-crashes",
         code: 1,
         has: &["DRA038", "container gpus"],
         has_not: &["No findings"],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/app",
-            "--complete",
-            "--from=container-crashes-on-one-node.yaml",
-        ],
+        ask: "explain pod/app --complete",
+        file: "container-crashes-on-one-node",
         code: 1,
         has: &[
             "Note: driver gpu.nvidia.com publishes no devices for n-2",
@@ -120,12 +108,8 @@ const CASES: &[Case] = &[
     },
     // The DaemonSet of the driver does not tolerate the taint of the only node with devices.
     Case {
-        args: &[
-            "explain",
-            "pod/app",
-            "--complete",
-            "--from=driver-does-not-tolerate-the-node.yaml",
-        ],
+        ask: "explain pod/app --complete",
+        file: "driver-does-not-tolerate-the-node",
         code: 1,
         has: &[
             "publishes no devices for gpu-1:",
@@ -135,12 +119,8 @@ const CASES: &[Case] = &[
         has_not: &["cpu-1, cpu-2:"],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/app",
-            "--complete",
-            "--from=driver-tolerates-no-node.yaml",
-        ],
+        ask: "explain pod/app --complete",
+        file: "driver-tolerates-no-node",
         code: 1,
         has: &[
             "publishes no devices for gpu-1:",
@@ -151,13 +131,8 @@ const CASES: &[Case] = &[
     },
     // The API server refuses the claim.
     Case {
-        args: &[
-            "explain",
-            "pod/dcgm",
-            "-n=mon",
-            "--complete",
-            "--from=admin-access-without-label.yaml",
-        ],
+        ask: "explain pod/dcgm -n=mon --complete",
+        file: "admin-access-without-label",
         code: 1,
         has: &[
             "the API server does not accept its claim",
@@ -166,13 +141,8 @@ const CASES: &[Case] = &[
         has_not: &["no reason was found", "unknown bug", "no action needed"],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/c",
-            "-n=team",
-            "--complete",
-            "--from=webhook-denies-the-claim.yaml",
-        ],
+        ask: "explain pod/c -n=team --complete",
+        file: "webhook-denies-the-claim",
         code: 1,
         has: &[
             "the API server does not accept its claim: admission webhook",
@@ -182,13 +152,8 @@ const CASES: &[Case] = &[
     },
     // Nobody makes it.
     Case {
-        args: &[
-            "explain",
-            "pod/app",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=no-claim-for-days.yaml",
-        ],
+        ask: "explain pod/app --complete --now=2026-11-28T10:00:00Z",
+        file: "no-claim-for-days",
         code: 1,
         has: &[
             "kube-controller-manager may not be running",
@@ -198,62 +163,38 @@ const CASES: &[Case] = &[
     },
     // The template is new, or the claim was there: how long the controller has had is unknown.
     Case {
-        args: &[
-            "explain",
-            "pod/app",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=template-made-just-now.yaml",
-        ],
+        ask: "explain pod/app --complete --now=2026-11-28T10:00:00Z",
+        file: "template-made-just-now",
         code: 1,
         has: &["the claim controller will create the claim from its template"],
         has_not: &["kube-controller-manager may not be running"],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/app",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=claim-of-a-waiting-pod-deleted.yaml",
-        ],
+        ask: "explain pod/app --complete --now=2026-11-28T10:00:00Z",
+        file: "claim-of-a-waiting-pod-deleted",
         code: 1,
         has: &["the claim controller will create another claim"],
         has_not: &["kube-controller-manager may not be running"],
     },
     // A node is being added, and then is not there for long.
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "--complete",
-            "--now=2026-11-28T09:40:00Z",
-            "--from=node-is-coming.yaml",
-        ],
+        ask: "explain pod/train --complete --now=2026-11-28T09:40:00Z",
+        file: "node-is-coming",
         code: 1,
         has: &["Unknown whether waiting helps: cluster-autoscaler reported TriggeredScaleUp"],
         has_not: &["Waiting will not help"],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "--complete",
-            "--now=2026-11-28T11:40:00Z",
-            "--from=node-is-coming.yaml",
-        ],
+        ask: "explain pod/train --complete --now=2026-11-28T11:40:00Z",
+        file: "node-is-coming",
         code: 1,
         has: &["Waiting will not help"],
         has_not: &["a node is being added"],
     },
     // Channels of ComputeDomains are no GPUs.
     Case {
-        args: &[
-            "explain",
-            "pod/app",
-            "--complete",
-            "--from=class-of-gpus-missing.yaml",
-        ],
+        ask: "explain pod/app --complete",
+        file: "class-of-gpus-missing",
         code: 1,
         has: &[
             "device class gpu.nvidia.com does not exist",
@@ -263,23 +204,15 @@ const CASES: &[Case] = &[
     },
     // What the kubelet said before it got further is over.
     Case {
-        args: &[
-            "explain",
-            "pod/app",
-            "--complete",
-            "--from=image-missing-after-prepare.yaml",
-        ],
+        ask: "explain pod/app --complete",
+        file: "image-missing-after-prepare",
         code: 1,
         has: &["container main has not started: ImagePullBackOff"],
         has_not: &["but driver gpu.nvidia.com is not registered"],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "--complete",
-            "--from=container-ends-for-its-device.yaml",
-        ],
+        ask: "explain pod/train --complete",
+        file: "container-ends-for-its-device",
         code: 1,
         has: &[
             "exited with code 134",
@@ -289,12 +222,8 @@ const CASES: &[Case] = &[
     },
     // What is meant has another name, or is elsewhere.
     Case {
-        args: &[
-            "explain",
-            "pod/app",
-            "--complete",
-            "--from=template-misspelled.yaml",
-        ],
+        ask: "explain pod/app --complete",
+        file: "template-misspelled",
         code: 1,
         has: &[
             "resourceclaimtemplate/default/singel-gpu not found",
@@ -303,24 +232,15 @@ const CASES: &[Case] = &[
         has_not: &[],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/app",
-            "-n=team-b",
-            "--complete",
-            "--from=claim-in-another-namespace.yaml",
-        ],
+        ask: "explain pod/app -n=team-b --complete",
+        file: "claim-in-another-namespace",
         code: 1,
         has: &["exists, but a pod can only use those of its own namespace"],
         has_not: &[],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/app",
-            "--complete",
-            "--from=driver-misspelled-in-class.yaml",
-        ],
+        ask: "explain pod/app --complete",
+        file: "driver-misspelled-in-class",
         code: 1,
         has: &[
             "selects devices of driver gpu.nvida.com, which publishes none; did you mean driver gpu.nvidia.com?",
@@ -329,29 +249,16 @@ const CASES: &[Case] = &[
     },
     // Its last consumer takes the claim with it, so that it has to be saved before.
     Case {
-        args: &[
-            "explain",
-            "pod/trainer-b",
-            "-n=ml",
-            "--emit-fix=1",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=claim-of-a-running-pod-deleted.yaml",
-        ],
+        ask: "explain pod/trainer-b -n=ml --emit-fix=1 --complete --now=2026-11-28T10:00:00Z",
+        file: "claim-of-a-running-pod-deleted",
         code: 0,
         has: &["> resourceclaim.ml.shared-gpu.yaml && kubectl delete pod/trainer-a"],
         has_not: &["replace --force -f -"],
     },
     // A pod on a node that does not answer never ends.
     Case {
-        args: &[
-            "explain",
-            "pod/infer-6b8f9c7d5-m2n8s",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=node-lost-with-a-terminating-pod.yaml",
-        ],
+        ask: "explain pod/infer-6b8f9c7d5-m2n8s -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "node-lost-with-a-terminating-pod",
         code: 1,
         has: &[
             "pod/ml/infer-6b8f9c7d5-x7k2d, which uses claim/ml/the-gpu, is being deleted, but does not end: node/gpu-1 is not ready",
@@ -359,27 +266,15 @@ const CASES: &[Case] = &[
         has_not: &[],
     },
     Case {
-        args: &[
-            "explain",
-            "claim/the-gpu",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=node-lost-with-a-terminating-pod.yaml",
-        ],
+        ask: "explain claim/the-gpu -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "node-lost-with-a-terminating-pod",
         code: 0,
         has: &["is being deleted, but does not end: node/gpu-1 is not ready"],
         has_not: &[],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/job-new",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=node-lost-holds-a-shared-device.yaml",
-        ],
+        ask: "explain pod/job-new -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "node-lost-holds-a-shared-device",
         code: 1,
         has: &[
             "pod/ml/job-old, which uses claim/ml/job-old-gpu-x2v7q, is being deleted, but does not end: node/host-1",
@@ -388,14 +283,8 @@ const CASES: &[Case] = &[
     },
     // A pod that runs, and is evicted.
     Case {
-        args: &[
-            "explain",
-            "pod/infer-6b8f9c7d5-x7k2d",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=taint-evicts-after-seconds.yaml",
-        ],
+        ask: "explain pod/infer-6b8f9c7d5-x7k2d -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "taint-evicts-after-seconds",
         code: 1,
         has: &[
             "has taint gpu.nvidia.com/xid=79:NoExecute from its driver, which evicts the pod",
@@ -404,14 +293,8 @@ const CASES: &[Case] = &[
         has_not: &[],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/infer-6b8f9c7d5-x7k2d",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=rule-evicts-again-and-again.yaml",
-        ],
+        ask: "explain pod/infer-6b8f9c7d5-x7k2d -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "rule-evicts-again-and-again",
         code: 1,
         has: &[
             "from devicetaintrule/drain-gpu-1, which evicts the pod",
@@ -421,28 +304,16 @@ const CASES: &[Case] = &[
     },
     // It does not finish by itself.
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=cpu-held-by-a-deployment.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "cpu-held-by-a-deployment",
         code: 1,
         has: &["deployment/ml/web keeps its pods running until it is scaled down or deleted"],
         has_not: &[],
     },
     // Entries of pods that are gone.
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=reservations-left-over.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "reservations-left-over",
         code: 1,
         has: &[
             "once the claim controller deallocates claim/ml/old-gpu: its pods are gone or have finished",
@@ -451,27 +322,15 @@ const CASES: &[Case] = &[
         has_not: &["Unknown whether waiting helps", "claim/ml/far-nic"],
     },
     Case {
-        args: &[
-            "explain",
-            "claim/old-gpu",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=reservations-left-over.yaml",
-        ],
+        ask: "explain claim/old-gpu -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "reservations-left-over",
         code: 0,
         has: &["pod/ml/worker-0, pod/ml/worker-1 are gone or have finished"],
         has_not: &[],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=reservations-of-one-that-lives.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "reservations-of-one-that-lives",
         code: 1,
         has: &[
             "Fits on gpu-1 once pod/ml/worker-live finishes",
@@ -481,41 +340,23 @@ const CASES: &[Case] = &[
     },
     // The containers run, and the pod is not ready.
     Case {
-        args: &[
-            "explain",
-            "pod/infer-6b8f9c7d5-x7k2d",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=readiness-probe-fails.yaml",
-        ],
+        ask: "explain pod/infer-6b8f9c7d5-x7k2d -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "readiness-probe-fails",
         code: 1,
         has: &["is running on gpu-1, but it is not ready: Readiness probe failed"],
         has_not: &[],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/infer",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=readiness-gate-false.yaml",
-        ],
+        ask: "explain pod/infer -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "readiness-gate-false",
         code: 1,
         has: &[r#"but it is not ready: the status of pod readiness gate "gpu.example.com/warmed-up""#],
         has_not: &["failing probe"],
     },
     // The scheduler says itself what its gates are.
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=alternatives-turned-off.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "alternatives-turned-off",
         code: 1,
         has: &[
             "pending: resource claim ml/train-gpu-x2v7q, request gpu: has subrequests, but the DRAPrioritizedList feature is disabled",
@@ -524,28 +365,16 @@ const CASES: &[Case] = &[
         has_not: &["unknown bug"],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/gang-0",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=gang-cannot-be-placed.yaml",
-        ],
+        ask: "explain pod/gang-0 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "gang-cannot-be-placed",
         code: 1,
         has: &["podgroup/ml/gang needs 2 of its pods together, but only 1 fits"],
         has_not: &["unknown bug"],
     },
     // Names that no device has, beside those that devices have.
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=capacity-of-another-domain.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "capacity-of-another-domain",
         code: 1,
         has: &[
             r#"with `device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("40Gi")) >= 0` in request gpu of template/ml/one-gpu (tested: fits on gpu-1"#,
@@ -553,27 +382,15 @@ const CASES: &[Case] = &[
         has_not: &[],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=attribute-spelled-differently.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "attribute-spelled-differently",
         code: 1,
         has: &[r#"with `device.attributes["gpu.nvidia.com"].productName == "NVIDIA H100 80GB HBM3"`"#],
         has_not: &[],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=compared-in-another-domain.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "compared-in-another-domain",
         code: 1,
         has: &[
             "compares; they have gpu.nvidia.com/productName",
@@ -582,41 +399,23 @@ const CASES: &[Case] = &[
         has_not: &[],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/legacy",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=extended-resource-misspelled.yaml",
-        ],
+        ask: "explain pod/legacy -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "extended-resource-misspelled",
         code: 1,
         has: &["did you mean deviceclass/gpu.nvidia.com?"],
         has_not: &[],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/legacy",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=extended-resource-too-many.yaml",
-        ],
+        ask: "explain pod/legacy -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "extended-resource-too-many",
         code: 1,
         has: &["gpu-1: too few devices for the extended resources of the pod"],
         has_not: &["container-0-request-0", "()"],
     },
     // The old pod of a restart ends: the next one has to wait for it, and for nothing else.
     Case {
-        args: &[
-            "explain",
-            "pod/infer-6b8f9c7d5-m2n8s",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=predecessor-terminating.yaml",
-        ],
+        ask: "explain pod/infer-6b8f9c7d5-m2n8s -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "predecessor-terminating",
         code: 1,
         has: &[
             "Fits on gpu-1 once pod/ml/infer-6b8f9c7d5-x7k2d finishes",
@@ -626,28 +425,16 @@ const CASES: &[Case] = &[
     },
     // The same with a DaemonSet, and with a claim that a drained node holds.
     Case {
-        args: &[
-            "explain",
-            "pod/render-bbbbb",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=daemon-pod-terminating.yaml",
-        ],
+        ask: "explain pod/render-bbbbb -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "daemon-pod-terminating",
         code: 1,
         has: &["wait for the end of pod/ml/render-aaaaa"],
         has_not: &["aiting will not help", "maxSurge"],
     },
     // The same with a claim that a drained node holds.
     Case {
-        args: &[
-            "explain",
-            "pod/infer-6b8f9c7d5-m2n8s",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=drained-with-a-named-claim.yaml",
-        ],
+        ask: "explain pod/infer-6b8f9c7d5-m2n8s -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "drained-with-a-named-claim",
         code: 1,
         has: &[
             "Fits on gpu-2 once pod/ml/infer-6b8f9c7d5-x7k2d finishes",
@@ -657,14 +444,8 @@ const CASES: &[Case] = &[
     },
     // A claim asks for what its template no longer does.
     Case {
-        args: &[
-            "explain",
-            "pod/train-6b8f9c7d5-x7k2d",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=template-changed-since.yaml",
-        ],
+        ask: "explain pod/train-6b8f9c7d5-x7k2d -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "template-changed-since",
         code: 1,
         has: &[
             "1. delete claim/ml/",
@@ -675,14 +456,8 @@ const CASES: &[Case] = &[
     },
     // A toleration has another value than the taint.
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=toleration-of-another-value.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "toleration-of-another-value",
         code: 1,
         has: &[
             "1. tolerate device taint gpu.nvidia.com/reserved:NoSchedule",
@@ -692,42 +467,24 @@ const CASES: &[Case] = &[
     },
     // Values that read alike are of two types.
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=attribute-of-another-type.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "attribute-of-another-type",
         code: 1,
         has: &["eth0 has 0 of another type"],
         has_not: &[],
     },
     // A driver refuses what the template configures.
     Case {
-        args: &[
-            "explain",
-            "pod/infer-6b8f9c7d5-x7k2d",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=configuration-refused.yaml",
-        ],
+        ask: "explain pod/infer-6b8f9c7d5-x7k2d -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "configuration-refused",
         code: 1,
         has: &["correct the configuration in template/ml/one-gpu if the driver's message is about that"],
         has_not: &[],
     },
     // A RuntimeClass puts a node selector back that was removed.
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=selector-of-a-runtime-class.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "selector-of-a-runtime-class",
         code: 1,
         has: &[
             "(not tested",
@@ -737,42 +494,24 @@ const CASES: &[Case] = &[
     },
     // No device has a capacity of that name.
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=capacity-misnamed.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "capacity-misnamed",
         code: 1,
         has: &["no device has capacity vram (did you mean memory?)"],
         has_not: &["is pending: has no"],
     },
     // A selector wants more than the most that there is.
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=selector-for-more.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "selector-for-more",
         code: 1,
         has: &["this is not true: device.capacity"],
         has_not: &[],
     },
     // No component evicts a pod whose eviction is due.
     Case {
-        args: &[
-            "explain",
-            "pod/infer-6b8f9c7d5-x7k2d",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=eviction-overdue.yaml",
-        ],
+        ask: "explain pod/infer-6b8f9c7d5-x7k2d -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "eviction-overdue",
         code: 1,
         has: &[
             "was due to evict the pod at 2026-11-28T09:30",
@@ -782,26 +521,16 @@ const CASES: &[Case] = &[
     },
     // What `explain` says of it, `check` reports.
     Case {
-        args: &[
-            "check",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=eviction-overdue.yaml",
-        ],
+        ask: "check --complete --now=2026-11-28T10:00:00Z",
+        file: "eviction-overdue",
         code: 1,
         has: &["DRA089", "pod/ml/infer-6b8f9c7d5-x7k2d"],
         has_not: &["No findings"],
     },
     // A claim waits for what its pod waits for.
     Case {
-        args: &[
-            "explain",
-            "claim/dpdk-gpu-q8m4t",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=claim-of-a-pod-without-hugepages.yaml",
-        ],
+        ask: "explain claim/dpdk-gpu-q8m4t -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "claim-of-a-pod-without-hugepages",
         code: 1,
         has: &[
             "claim/ml/dpdk-gpu-q8m4t: pod/ml/dpdk, which uses it, is pending: gpu-1 cannot take the pod",
@@ -811,14 +540,8 @@ const CASES: &[Case] = &[
         has_not: &["fits on 1 of 1 nodes"],
     },
     Case {
-        args: &[
-            "explain",
-            "claim/debug-gpu-q8m4t",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=claim-of-a-pod-bound-by-hand.yaml",
-        ],
+        ask: "explain claim/debug-gpu-q8m4t -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "claim-of-a-pod-bound-by-hand",
         code: 1,
         has: &[
             "pod/ml/debug, which uses it: the pod is bound to gpu-1, but claim/ml/debug-gpu-q8m4t is not allocated",
@@ -826,14 +549,8 @@ const CASES: &[Case] = &[
         has_not: &["fits on 1 of 1 nodes"],
     },
     Case {
-        args: &[
-            "explain",
-            "claim/the-gpu",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=claim-of-two-pending-pods.yaml",
-        ],
+        ask: "explain claim/the-gpu -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "claim-of-two-pending-pods",
         code: 1,
         has: &[
             "pod/ml/train, which uses it, is pending: ",
@@ -842,14 +559,8 @@ const CASES: &[Case] = &[
         has_not: &["fits on 1 of 1 nodes"],
     },
     Case {
-        args: &[
-            "explain",
-            "claim/render-gpu-q8m4t",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=binding-failed.yaml",
-        ],
+        ask: "explain claim/render-gpu-q8m4t -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "binding-failed",
         code: 1,
         has: &[
             "pod/ml/render, which uses it, is pending: ",
@@ -859,14 +570,8 @@ const CASES: &[Case] = &[
         has_not: &["delete pod/ml/render", "kubectl delete"],
     },
     Case {
-        args: &[
-            "explain",
-            "claim/the-gpu",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=claim-of-a-gone-node.yaml",
-        ],
+        ask: "explain claim/the-gpu -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "claim-of-a-gone-node",
         code: 1,
         has: &[
             "pod/ml/train, which uses it, is pending: ",
@@ -876,14 +581,8 @@ const CASES: &[Case] = &[
     },
     // No controller creates a claim again that a user made.
     Case {
-        args: &[
-            "explain",
-            "pod/other",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=idle-claim-that-a-pod-names.yaml",
-        ],
+        ask: "explain pod/other -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "idle-claim-that-a-pod-names",
         code: 1,
         has: &[
             "delete and recreate claim/ml/the-gpu",
@@ -893,14 +592,8 @@ const CASES: &[Case] = &[
     },
     // No pod waits for these.
     Case {
-        args: &[
-            "explain",
-            "claim/infer-gpu-x2v7q",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=claim-of-a-bare-pod-deleted.yaml",
-        ],
+        ask: "explain claim/infer-gpu-x2v7q -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "claim-of-a-bare-pod-deleted",
         code: 0,
         has: &[
             "allocated on gpu-1",
@@ -909,28 +602,16 @@ const CASES: &[Case] = &[
         has_not: &["is pending", "kubectl wait"],
     },
     Case {
-        args: &[
-            "explain",
-            "claim/shard-0-gpu-q8m4t",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=claim-of-an-earlier-pod.yaml",
-        ],
+        ask: "explain claim/shard-0-gpu-q8m4t -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "claim-of-an-earlier-pod",
         code: 0,
         has: &["nothing is allocated for it: it was created for an earlier pod/ml/shard-0"],
         has_not: &["fits on"],
     },
     // The driver has not attached the device yet.
     Case {
-        args: &[
-            "explain",
-            "pod/render",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=binding-pending.yaml",
-        ],
+        ask: "explain pod/render -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "binding-pending",
         code: 1,
         has: &[
             "pod/ml/render is pending: ",
@@ -940,14 +621,8 @@ const CASES: &[Case] = &[
         has_not: &["fits on 1 of 2 nodes"],
     },
     Case {
-        args: &[
-            "explain",
-            "claim/render-gpu-q8m4t",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=binding-pending.yaml",
-        ],
+        ask: "explain claim/render-gpu-q8m4t -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "binding-pending",
         code: 1,
         has: &[
             "pod/ml/render, which uses it, is pending: ",
@@ -957,14 +632,8 @@ const CASES: &[Case] = &[
     },
     // Only the driver knows what its condition means.
     Case {
-        args: &[
-            "explain",
-            "pod/rdma",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=device-condition-false.yaml",
-        ],
+        ask: "explain pod/rdma -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "device-condition-false",
         code: 0,
         has: &[
             "condition NetworkReady of dra.net/gpu-1/eth1 as False",
@@ -973,14 +642,8 @@ const CASES: &[Case] = &[
         has_not: &[],
     },
     Case {
-        args: &[
-            "explain",
-            "claim/rdma-gpu-x2v7q",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=device-condition-false.yaml",
-        ],
+        ask: "explain claim/rdma-gpu-x2v7q -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "device-condition-false",
         code: 0,
         has: &[
             "condition NetworkReady of dra.net/gpu-1/eth1 as False",
@@ -990,14 +653,8 @@ const CASES: &[Case] = &[
     },
     // kube-scheduler names a filter that is not simulated: that is the cause on the nodes that fit otherwise.
     Case {
-        args: &[
-            "explain",
-            "pod/infer-6b8f9c7d5-m2n8s",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=spread-rejects-nodes.yaml",
-        ],
+        ask: "explain pod/infer-6b8f9c7d5-m2n8s -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "spread-rejects-nodes",
         code: 1,
         has: &[
             "is pending: gpu-1 and gpu-2 have the devices and resources for it, but kube-scheduler rejects them: node(s) didn't match pod topology spread constraints",
@@ -1007,14 +664,8 @@ const CASES: &[Case] = &[
         has_not: &["possible cause", "unknown bug"],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/infer-6b8f9c7d5-m2n8s",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=anti-affinity-rejects-a-node.yaml",
-        ],
+        ask: "explain pod/infer-6b8f9c7d5-m2n8s -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "anti-affinity-rejects-a-node",
         code: 1,
         has: &[
             "is pending: gpu-1 has the devices and resources for it, but kube-scheduler rejects it: node(s) didn't match pod anti-affinity rules",
@@ -1023,14 +674,8 @@ const CASES: &[Case] = &[
         has_not: &["possible cause", "unknown bug"],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=volume-rejects-a-node.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "volume-rejects-a-node",
         code: 1,
         has: &[
             "is pending: gpu-1 has the devices",
@@ -1040,14 +685,8 @@ const CASES: &[Case] = &[
         has_not: &["possible cause", "unknown bug"],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=volume-in-use.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "volume-in-use",
         code: 1,
         has: &[
             "ReadWriteOncePod access mode",
@@ -1056,14 +695,8 @@ const CASES: &[Case] = &[
         has_not: &["possible cause", "unknown bug"],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=volume-unbound.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "volume-unbound",
         code: 1,
         has: &[
             "rejects it: pod has unbound immediate PersistentVolumeClaims",
@@ -1074,28 +707,16 @@ const CASES: &[Case] = &[
     },
     // The scheduler's own words are shown, and no prediction.
     Case {
-        args: &[
-            "explain",
-            "pod/render",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=binding-failed-for-a-pod.yaml",
-        ],
+        ask: "explain pod/render -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "binding-failed-for-a-pod",
         code: 1,
         has: &["Scheduler: running PreBind plugin", "LinkTrainingFailed"],
         has_not: &["Scheduler would say"],
     },
     // Its search timed out, and a fix shows what the limit is.
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=constraint-behind-a-timeout.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "constraint-behind-a-timeout",
         code: 1,
         has: &[
             "constraint #0 of claim/ml/train-gpu-q8m4t",
@@ -1106,14 +727,8 @@ const CASES: &[Case] = &[
     },
     // A node is being added, although waiting for a pod would help, too.
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=node-is-coming-too.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "node-is-coming-too",
         code: 1,
         has: &[
             "Fits on gpu-1 once pod/ml/nb-0 finishes; cluster-autoscaler reported TriggeredScaleUp at 2026-11-28T09:55:00Z, so a node is being added",
@@ -1122,14 +737,8 @@ const CASES: &[Case] = &[
     },
     // None is, as an event says that is no warning.
     Case {
-        args: &[
-            "explain",
-            "pod/infer-6b8f9c7d5-m2n8s",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=no-scale-up.yaml",
-        ],
+        ask: "explain pod/infer-6b8f9c7d5-m2n8s -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "no-scale-up",
         code: 1,
         has: &[
             "NotTriggerScaleUp (cluster-autoscaler, 40×",
@@ -1139,14 +748,8 @@ const CASES: &[Case] = &[
     },
     // kube-scheduler is ending a pod for another one.
     Case {
-        args: &[
-            "explain",
-            "pod/serving",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=preemption-under-way.yaml",
-        ],
+        ask: "explain pod/serving -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "preemption-under-way",
         code: 1,
         has: &[
             "Fits on gpu-1 once pod/ml/batch-0 finishes",
@@ -1155,14 +758,8 @@ const CASES: &[Case] = &[
         has_not: &["no tested change makes it fit"],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/batch-0",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=preemption-under-way.yaml",
-        ],
+        ask: "explain pod/batch-0 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "preemption-under-way",
         code: 0,
         has: &[
             "the pod is terminating on gpu-1",
@@ -1172,14 +769,8 @@ const CASES: &[Case] = &[
     },
     // A pod without a node that was deleted waits for its finalizer and nothing else.
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=pending-and-deleted.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "pending-and-deleted",
         code: 1,
         has: &[
             "is being deleted",
@@ -1189,73 +780,45 @@ const CASES: &[Case] = &[
         has_not: &["nb-0", "no node has", "is pending"],
     },
     Case {
-        args: &[
-            "explain",
-            "-A",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=pending-and-deleted.yaml",
-        ],
+        ask: "explain -A --complete --now=2026-11-28T10:00:00Z",
+        file: "pending-and-deleted",
         code: 1,
         has: &["workflows.argoproj.io/status", "train"],
         has_not: &["no pod or claim is pending"],
     },
     Case {
-        args: &[
-            "check",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=pending-and-deleted.yaml",
-        ],
+        ask: "check --complete --now=2026-11-28T10:00:00Z",
+        file: "pending-and-deleted",
         code: 1,
         has: &["DRA021", "pod/ml/train"],
         has_not: &[],
     },
     // Nodes publish pools of the same name, each for itself.
     Case {
-        args: &[
-            "check",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=pool-of-the-same-name.yaml",
-        ],
+        ask: "check --complete --now=2026-11-28T10:00:00Z",
+        file: "pool-of-the-same-name",
         code: 1,
         has: &["DRA033", "gpu-1, gpu-2", "counts as in use on the others"],
         has_not: &["DRA030", "allocates none", "allocates no device"],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=pool-of-the-same-name.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "pool-of-the-same-name",
         code: 1,
         has: &["pool/gpu.nvidia.com/default is a pool of its own on each of gpu-1, gpu-2"],
         has_not: &[],
     },
     Case {
-        args: &[
-            "devices",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=pool-of-the-same-name.yaml",
-        ],
+        ask: "devices --now=2026-11-28T10:00:00Z",
+        file: "pool-of-the-same-name",
         code: 0,
         has: &["ml/nb-0-gpu-x2v7q"],
         has_not: &["PoolIncomplete", "SliceIgnored"],
     },
     // The node of a pod does not exist.
     Case {
-        args: &[
-            "explain",
-            "pod/cam-6b8f9c7d5-x7k2d",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=pod-of-a-node-that-is-gone.yaml",
-        ],
+        ask: "explain pod/cam-6b8f9c7d5-x7k2d -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "pod-of-a-node-that-is-gone",
         code: 1,
         has: &[
             "node/host-1 does not exist",
@@ -1264,92 +827,53 @@ const CASES: &[Case] = &[
         has_not: &["is running on"],
     },
     Case {
-        args: &[
-            "check",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=pod-of-a-node-that-is-gone.yaml",
-        ],
+        ask: "check --complete --now=2026-11-28T10:00:00Z",
+        file: "pod-of-a-node-that-is-gone",
         code: 1,
         has: &["DRA018", "node/host-1 does not exist"],
         has_not: &[],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=pod-of-a-node-that-is-gone.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "pod-of-a-node-that-is-gone",
         code: 1,
         has: &["cam-6b8f9c7d5-x7k2d", "has lost its node"],
         has_not: &[],
     },
     // No component removes the reservation for a PodGroup.
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=claim-of-a-pod-group-that-is-gone.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "claim-of-a-pod-group-that-is-gone",
         code: 1,
         has: &["remove the reservation of claim/ml/llm-gpu-abc for podgroup/ml/llm"],
         has_not: &["kubectl delete", "dra.kubectl.io/checked"],
     },
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=claim-of-a-pod-group-that-is-gone.yaml",
-        ],
+        ask: "explain pod/train -n=ml --now=2026-11-28T10:00:00Z",
+        file: "claim-of-a-pod-group-that-is-gone",
         code: 1,
         has: &["podgroups could not be read"],
         has_not: &["kubectl delete"],
     },
     // A claim that is being deleted has a finalizer of another component.
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=claim-deleted-with-a-finalizer.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "claim-deleted-with-a-finalizer",
         code: 1,
         has: &["remove finalizer billing.example.com/close-account from claim/ml/lease-7"],
         has_not: &["wait until"],
     },
     Case {
-        args: &[
-            "explain",
-            "claim/lease-7",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=claim-deleted-with-a-finalizer.yaml",
-        ],
+        ask: "explain claim/lease-7 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "claim-deleted-with-a-finalizer",
         code: 1,
         has: &["remove finalizer billing.example.com/close-account from claim/ml/lease-7"],
         has_not: &["wait until"],
     },
     // A driver stopped publishing halfway.
     Case {
-        args: &[
-            "explain",
-            "pod/train",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=pool-incomplete-for-days.yaml",
-        ],
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "pool-incomplete-for-days",
         code: 1,
         has: &[
             "publishes 1 of 2 slices (generation 3)",
@@ -1359,27 +883,16 @@ const CASES: &[Case] = &[
         has_not: &[],
     },
     Case {
-        args: &[
-            "explain",
-            "driver/gpu.nvidia.com",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=pool-incomplete-for-days.yaml",
-        ],
+        ask: "explain driver/gpu.nvidia.com --complete --now=2026-11-28T10:00:00Z",
+        file: "pool-incomplete-for-days",
         code: 1,
         has: &["pool/gpu.nvidia.com/gpu-1 publishes 1 of 2 slices"],
         has_not: &[],
     },
     // The node of the devices has other labels than the allocation.
     Case {
-        args: &[
-            "explain",
-            "pod/cam-b",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=node-relabelled.yaml",
-        ],
+        ask: "explain pod/cam-b -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "node-relabelled",
         code: 1,
         has: &[
             "claim/ml/cam is allocated for nodes with rack In [r1], and no node matches",
@@ -1389,14 +902,8 @@ const CASES: &[Case] = &[
     },
     // A pod is being evicted with a long grace period.
     Case {
-        args: &[
-            "explain",
-            "pod/infer-6b8f9c7d5-x7k2d",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=evicted-with-a-long-grace-period.yaml",
-        ],
+        ask: "explain pod/infer-6b8f9c7d5-x7k2d -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "evicted-with-a-long-grace-period",
         code: 0,
         has: &[
             "terminating on gpu-1, due at 2026-11-28T10:50:00Z",
@@ -1406,14 +913,8 @@ const CASES: &[Case] = &[
     },
     // The owner of a failed pod has created another one.
     Case {
-        args: &[
-            "explain",
-            "pod/infer-6b8f9c7d5-x7k2d",
-            "-n=ml",
-            "--complete",
-            "--now=2026-11-28T10:00:00Z",
-            "--from=evicted-and-replaced.yaml",
-        ],
+        ask: "explain pod/infer-6b8f9c7d5-x7k2d -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "evicted-and-replaced",
         code: 1,
         has: &["see pod/ml/infer-6b8f9c7d5-m2n8s"],
         has_not: &["recreate the pod"],
@@ -1423,12 +924,8 @@ const CASES: &[Case] = &[
 #[test]
 fn the_first_broken_link_of_a_driver_is_named() {
     for case in CASES {
-        let args: Vec<String> = case
-            .args
-            .iter()
-            .map(|arg| arg.replace("--from=", "--from=tests/data/field/"))
-            .collect();
-        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let from = format!("--from=tests/data/field/{}.yaml", case.file);
+        let args: Vec<&str> = case.ask.split_whitespace().chain([&*from]).collect();
         let piped = seen(dra(&args).run().exits(case.code));
         let shown = seen(on_screen(dra(&args), 80).exits(case.code));
         for text in [piped, shown] {
