@@ -273,7 +273,8 @@ impl Explanation<'_> {
         Some((name, wanted.clone(), policy))
     }
 
-    /// The capacity that the device does not have, and the one of the device that differs from it only in the driver's domain.
+    /// The capacity that the device does not have, and the one that may have been meant: one that differs from it only in the driver's
+    /// domain, or the only one of the device.
     pub fn refused_capacity(
         &self,
         one: &AlternativeExplanation,
@@ -286,7 +287,11 @@ impl Explanation<'_> {
         };
         let (name, _) = spec.capacity.as_ref()?.requests.get(place)?;
         let driver = &self.problem.slice(device.into()).spec.driver;
-        Some((name, named_otherwise(found, driver, name)))
+        let only = match found.capacity.as_slice() {
+            [(only, _)] => Some(only),
+            _ => None,
+        };
+        Some((name, named_otherwise(found, driver, name).or(only)))
     }
 
     /// The first capacity that the device has too little of.

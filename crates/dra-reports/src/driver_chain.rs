@@ -314,9 +314,8 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
 fn incomplete<'c>(cluster: &'c Cluster, driver: &Str, now: Time) -> Option<Pool<'c>> {
     let mut pools = cluster.pools().filter(|pool| pool.id.driver == *driver);
     let lasts = |pool: &Pool<'_>| {
-        let created = pool.slices.iter().map(|slice| slice.metadata.creation_timestamp);
-        let newest = created.max().flatten();
-        newest.is_none_or(|newest| now.since(newest).as_secs() >= STARTING_SECONDS)
+        pool.newest()
+            .is_none_or(|newest| now.since(newest).as_secs() >= STARTING_SECONDS)
     };
     let found = pools.find(|pool| !pool.is_complete() && lasts(pool));
     found.filter(|_| cluster.gap(Kind::ResourceSlice, "").is_none())

@@ -16,7 +16,9 @@ use dra_model::{
 };
 use dra_rules::owners::{Lineage, comes_back};
 use dra_rules::quota::Quotas;
-use dra_rules::reservation::{Origin, consumers_of_entry, groups_are_ignored, is_former, is_group};
+use dra_rules::reservation::{
+    Origin, consumers_of_entry, groups_are_ignored, is_former, is_group, pod_of_entry,
+};
 use dra_rules::scheduling::{change_of_claim, other_scheduler};
 
 /// What can be done.
@@ -302,7 +304,7 @@ pub(super) enum End {
 pub(super) fn end_of(cluster: &Cluster, claim: &Claim, consumers: &[&ConsumerReference]) -> Option<End> {
     let mut end = End::Former;
     for entry in consumers.iter().filter(|entry| !is_former(cluster, claim, entry)) {
-        match cluster.pod(&claim.metadata.beside(&entry.name)) {
+        match pod_of_entry(cluster, claim, entry) {
             Some(pod) if pod.metadata.is_deleting() => end = End::Terminating,
             _ => return None,
         }
@@ -352,10 +354,8 @@ pub(super) fn end_some(cluster: &Cluster, claim: &Claim, consumers: &[&ConsumerR
         };
         return end_pods(cluster, namespace, users).and(Remedy::command(freed));
     }
-    let pods = entries().filter(|entry| entry.is_pod()).filter_map(|entry| {
-        let pod = cluster.pod(&claim.metadata.beside(&entry.name))?;
-        (pod.metadata.uid == entry.uid && !pod.is_terminal()).then_some(pod)
-    });
+    let pods = entries().filter_map(|entry| pod_of_entry(cluster, claim, entry));
+    let pods = pods.filter(|pod| !pod.is_terminal());
     let groups = entries()
         .filter(|entry| entry.is_pod_group())
         .map(|entry| &entry.name);

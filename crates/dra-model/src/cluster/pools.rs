@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::{Device, DeviceId, PoolId, Slice, Str};
+use crate::{Device, DeviceId, PoolId, Slice, Str, Time};
 
 /// A pool: the slices of its newest generation. Older slices are leftovers that a driver is about to remove.
 #[derive(Clone, Debug)]
@@ -57,6 +57,12 @@ impl<'a> Pool<'a> {
     /// Returns whether every slice of the generation is there. Mirrors `pools_incubating.go`, `GatherPools`.
     pub fn is_complete(&self) -> bool {
         self.has_expected() || self.parts().len() > 1
+    }
+
+    /// When the newest slice of the generation was created.
+    pub fn newest(&self) -> Option<Time> {
+        let created = self.slices.iter().map(|slice| slice.metadata.creation_timestamp);
+        created.max().flatten()
     }
 
     fn has_expected(&self) -> bool {

@@ -10,11 +10,11 @@ use crate::allocation::Settings;
 use crate::stage::{StageFact, StageItem, Subject, advise, cause_text, unknown_text, waits_text};
 use crate::words::tainted;
 use dra_allocator::devices::Taints;
-use dra_model::{Claim, Cluster, Condition, DeviceId, Key, Kind, Pod, Str, Time};
+use dra_model::{Claim, Cluster, Condition, DeviceId, Kind, Pod, Str, Time};
 use dra_rules::eviction::{evicting_taint, eviction_of};
 use dra_rules::health::unmet_conditions;
 use dra_rules::kubelet::{Cause, PodStage, Problems, Stage, Stages, Stuck, node_is_gone, problems};
-use dra_rules::reservation::{claim_names, former_pods};
+use dra_rules::reservation::{claim_names, former_pods, pod_of_entry};
 use dra_rules::scheduling::{of_kubelet, of_placed, of_rejected, preemptors};
 
 impl Holding {
@@ -69,13 +69,10 @@ impl Ending {
 
 /// The pods with the claim that are to end and do not, or whose node does not exist, each in a sentence with what keeps it and what ends that.
 pub(super) fn stuck_users(cluster: &Cluster, claim: &Claim, now: Time) -> Vec<String> {
-    let entries = claim.status.reserved_for.iter().filter(|entry| entry.is_pod());
     let is_lost = |pod: &Pod| pod.node().is_some_and(|node| node_is_gone(cluster, node));
-    let pods = entries.filter_map(|entry| {
-        let pod = cluster.pod(&claim.metadata.beside(&entry.name))?;
-        let is_it = pod.metadata.uid == entry.uid && (pod.metadata.is_deleting() || is_lost(pod));
-        is_it.then_some(pod)
-    });
+    let entries = claim.status.reserved_for.iter();
+    let pods = entries.filter_map(|entry| pod_of_entry(cluster, claim, entry));
+    let pods = pods.filter(|pod| pod.metadata.is_deleting() || is_lost(pod));
     let stages = Stages::of(cluster, now);
     let found = pods.filter_map(|pod| stages.pod(pod));
     let sentence = |found: PodStage<'_>| {
@@ -164,10 +161,7 @@ fn on_node(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str
     } else {
         OnNode::Starts
     }));
-    let others: Vec<Key> = preemptors(cluster, pod)
-        .into_iter()
-        .map(|pod| pod.key())
-        .collect();
+    let others = preemptors(cluster, pod);
     if !others.is_empty() {
         report.notes.push(words::preempted(&others));
     }

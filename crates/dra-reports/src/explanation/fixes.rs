@@ -115,10 +115,8 @@ impl Diagnosis {
     /// What a pool lacks whose slices are not all there, as far as it is known, and who publishes them.
     pub(super) fn add_incomplete(&mut self, cluster: &Cluster, id: &PoolId) {
         let pool = cluster.pool(id);
-        let text = pool.filter(|pool| !pool.is_complete()).map(|pool| {
-            let created = pool.slices.iter().map(|slice| slice.metadata.creation_timestamp);
-            words::incomplete(&pool, created.max().flatten())
-        });
+        let pool = pool.filter(|pool| !pool.is_complete());
+        let text = pool.map(|pool| words::incomplete(&pool, pool.newest()));
         self.notes.extend(text);
         let driver = &id.driver;
         let fix = FixItem::unproven(
@@ -230,9 +228,7 @@ impl FixItem {
         )
         .look(look_at_link(link))
     }
-}
 
-impl FixItem {
     /// Has the claim controller remove what pods that are gone have left in the claim, where it is something.
     pub(super) fn of_former(cluster: &Cluster, claim: &Claim) -> Option<Self> {
         let names = former_pods(cluster, claim);

@@ -167,12 +167,9 @@ fn with_quotas(
             .extend(claims.flat_map(|claim| told_by_drivers(claim)));
     } else {
         report.said = word::last_of_scheduler(cluster, pod).map(|word| word.said);
-        let victims: Vec<Key> = victims(cluster, pod).into_iter().map(|pod| pod.key()).collect();
-        if let Some(node) = pod
-            .status
-            .nominated_node_name
-            .as_ref()
-            .filter(|_| !victims.is_empty())
+        let victims = victims(cluster, pod);
+        if let Some(node) = &pod.status.nominated_node_name
+            && !victims.is_empty()
         {
             report.notes.push(words::preempting(&victims, node));
         }
@@ -271,24 +268,20 @@ fn explain_by_pod(
     pods: &[&Arc<Pod>],
     settings: &Settings<'_>,
 ) -> Diagnosis {
-    let mut report = Diagnosis::of_claim(cluster, claim);
+    let of_claim = Diagnosis::of_claim(cluster, claim);
     let fits =
         |pod: &&&Arc<Pod>| alone(cluster, &Units::Pods(vec![Arc::clone(pod)]), settings).result == Fit::Fits;
-    let several = pods.iter().take(MOST_USERS).filter(|_| pods.len() > 1);
-    let Some(pod) = several.clone().find(fits).or(pods.first()) else {
-        return report;
+    let mut several = pods.iter().take(MOST_USERS).filter(|_| pods.len() > 1);
+    let Some(pod) = several.find(fits).or(pods.first()) else {
+        return of_claim;
     };
-    let explained = explain_pod(cluster, pod, settings);
-    report.events.extend(explained.events);
+    let mut report = explain_pod(cluster, pod, settings);
+    report.target = of_claim.target;
+    report.user = Some(pod.key());
+    report.events.splice(..0, of_claim.events);
+    report.holds = Holding::of(claim);
     let others = pods.iter().filter(|other| other.key() != pod.key());
     let others: Vec<Key> = others.map(|other| other.key()).collect();
-    report = Diagnosis {
-        target: report.target,
-        user: Some(pod.key()),
-        events: report.events,
-        holds: Holding::of(claim),
-        ..explained
-    };
     if !others.is_empty() {
         report.notes.push(words::pending_users(&others));
     }

@@ -292,16 +292,6 @@ pub(super) fn limits(
     found
 }
 
-/// The capacity of the device, if it has one alone.
-fn only_capacity<'c>(cluster: &'c Cluster, id: &DeviceId) -> Option<&'c Str> {
-    let pool = cluster.pool(&id.pool_id())?;
-    let (_, device) = pool.device(&id.device)?;
-    match device.capacity.as_slice() {
-        [(name, _)] => Some(name),
-        _ => None,
-    }
-}
-
 /// The check that rules a device out, with its evidence.
 fn of_device(
     cluster: &Cluster,
@@ -323,12 +313,7 @@ fn of_device(
         }
         RuledOut::NoSuchCapacity => explanation
             .refused_capacity(alternative, device)
-            .map(|(name, meant)| {
-                Evidence::NoCapacity(
-                    name.clone(),
-                    meant.or_else(|| only_capacity(cluster, id)).cloned(),
-                )
-            }),
+            .map(|(name, meant)| Evidence::NoCapacity(name.clone(), meant.cloned())),
         RuledOut::CapacityPolicy => {
             explanation
                 .refused_amount(alternative, device)

@@ -308,7 +308,12 @@ fn configured(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<String> {
         let of_claim = claim.spec.devices.config.iter();
         let mut configs = of_claim.filter_map(|config| config.opaque.as_ref());
         configs
-            .any(|config| claim.results().iter().any(|result| result.driver == config.driver))
+            .any(|config| {
+                claim
+                    .results()
+                    .iter()
+                    .any(|result| result.driver == config.driver)
+            })
             .then(|| Origin::of(stages.cluster(), claim).object(&claim.key()))
     })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::due::goes_despite_request;
 use super::{EvictingClaims, Eviction, Release, has_to_go};
-use crate::reservation::{ClaimName, PodGroups, claim_name, is_reserved_for, owns};
+use crate::reservation::{ClaimName, PodGroups, claim_name, is_reserved_for, owns, pod_of_entry};
 use dra_allocator::devices::Taints;
 use dra_model::{Claim, Cluster, Pod, PodClaim};
 
@@ -16,15 +16,14 @@ use dra_model::{Claim, Cluster, Pod, PodClaim};
 pub fn consumers<'a>(cluster: &'a Cluster, claim: &Claim, release: Release) -> Vec<&'a Arc<Pod>> {
     let mut pods = Vec::new();
     for entry in &claim.status.reserved_for {
-        let key = claim.metadata.beside(&entry.name);
         if entry.is_pod() {
-            match cluster.pod(&key).filter(|pod| pod.metadata.uid == entry.uid) {
+            match pod_of_entry(cluster, claim, entry) {
                 Some(pod) => pods.push(pod),
                 None if release.stops_at_missing_pod => break,
                 None => {}
             }
         } else if entry.is_pod_group() && release.groups == PodGroups::Accepted {
-            pods.extend(cluster.pods_of_group(&key));
+            pods.extend(cluster.pods_of_group(&claim.metadata.beside(&entry.name)));
         }
     }
     pods

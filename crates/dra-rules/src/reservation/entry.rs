@@ -158,7 +158,17 @@ pub fn former_pods(cluster: &Cluster, claim: &Claim) -> Vec<Str> {
     former.map(|entry| entry.name.clone()).collect()
 }
 
-/// The entry's object, when it exists, is known and has the entry's UID.
+/// The pod that `entry` of `claim` is for: it has the entry's name and UID.
+pub fn pod_of_entry<'a>(
+    cluster: &'a Cluster,
+    claim: &Claim,
+    entry: &ConsumerReference,
+) -> Option<&'a Arc<Pod>> {
+    let pod = named_pod(cluster, claim, entry).filter(|_| entry.is_pod());
+    pod.filter(|pod| pod.metadata.uid == entry.uid)
+}
+
+/// The pod that has the name of the entry.
 fn named_pod<'a>(cluster: &'a Cluster, claim: &Claim, entry: &ConsumerReference) -> Option<&'a Arc<Pod>> {
     cluster.pod(&key_of(claim, entry))
 }

@@ -1,6 +1,6 @@
 //! Use of a claim by running pods, or by none.
 
-use super::{PodGroups, is_done, resolves_to};
+use super::{PodGroups, is_done, pod_of_entry, resolves_to};
 use dra_model::{Claim, Cluster, Kind, Pod};
 
 /// Returns whether containers of the pod run, or may do so: it has begun, and has not ended.
@@ -19,8 +19,7 @@ pub fn runs_with(cluster: &Cluster, claim: &Claim) -> Option<bool> {
     for entry in &claim.status.reserved_for {
         let named = claim.metadata.beside(&entry.name);
         let runs = if entry.is_pod() {
-            let pod = cluster.pod(&named);
-            pod.is_some_and(|pod| pod.metadata.uid == entry.uid && may_run(pod))
+            pod_of_entry(cluster, claim, entry).is_some_and(|pod| may_run(pod))
         } else if entry.is_pod_group() {
             cluster.pods_of_group(&named).any(|pod| may_run(pod))
         } else {

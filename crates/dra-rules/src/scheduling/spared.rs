@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::given_up::remaining_consumers;
 use crate::owners::{Kinship, Lineage, OwnerName};
-use crate::reservation::users;
+use crate::reservation::{pod_of_entry, users};
 use dra_model::{Claim, Cluster, ConsumerReference, Key, Pod};
 
 /// The reason why a pod is not deleted for the subject.
@@ -71,12 +71,9 @@ impl<'c> Sparing<'c> {
 
     /// Returns whether all of them are pods that are being deleted.
     pub(super) fn are_ending(&self, claim: &Claim) -> bool {
-        let is_ending = |entry: &&ConsumerReference| {
-            let pod = self.cluster.pod(&claim.metadata.beside(&entry.name));
-            entry.is_pod()
-                && pod.is_some_and(|pod| pod.metadata.uid == entry.uid && pod.metadata.is_deleting())
-        };
-        self.consumers(claim).iter().all(is_ending)
+        let consumers = self.consumers(claim).into_iter();
+        let mut pods = consumers.map(|entry| pod_of_entry(self.cluster, claim, entry));
+        pods.all(|pod| pod.is_some_and(|pod| pod.metadata.is_deleting()))
     }
 
     /// Returns why the pod may not be ended for the subject, if so. One that is being deleted ends in any case.
@@ -123,13 +120,12 @@ impl<'c> Sparing<'c> {
             found.push(Spared::Written);
         }
         for entry in self.consumers(claim) {
-            let named = claim.metadata.beside(&entry.name);
-            if entry.is_pod() {
-                let pod = self.cluster.pod(&named);
-                let pod = pod.filter(|pod| pod.metadata.uid == entry.uid && !self.is_subject(pod));
-                found.extend(pod.and_then(|pod| self.pod(pod)));
-            } else if entry.is_pod_group() {
-                found.extend(self.group(&named));
+            if entry.is_pod_group() {
+                found.extend(self.group(&claim.metadata.beside(&entry.name)));
+            } else if let Some(pod) = pod_of_entry(self.cluster, claim, entry)
+                && !self.is_subject(pod)
+            {
+                found.extend(self.pod(pod));
             }
         }
         let users = users(self.cluster, claim).unwrap_or_default();
