@@ -9,6 +9,7 @@ mod gates;
 mod gets;
 mod group;
 mod groups;
+mod helped;
 mod items;
 mod namesake;
 mod outdated;
@@ -30,7 +31,6 @@ use self::absence::Absence;
 use self::bound::{attaching, bound, ended, former_users, stuck_users, told_by_drivers};
 use self::diagnosis::{Answer, Cause, NodeGroup, Reason, Warning};
 use self::fact::{Brief, Evidence, Fact, Often};
-use self::user::By;
 use super::allocation::{
     Exactness, Fit, Other, Settings, Target, Trust, Units, alone, caveats, is_open, otherwise, place_all,
     timeouts,
@@ -63,6 +63,7 @@ pub(crate) use own::Own;
 pub(crate) use owned::unmade_owners;
 pub use owned::{OwnerTarget, explain_owner};
 pub use report::{AlikeReason, Explanation, NodeGroupItem};
+pub use user::explain_claim;
 pub(crate) use user::is_unused;
 pub use words::fixes::RISKY;
 pub(crate) use words::why;
@@ -89,9 +90,6 @@ const MOST_CHANGES: usize = 4;
 
 /// Sets that are reported.
 const MOST_FOUND: usize = 6;
-
-/// Pods with one claim that are looked at for one that can be placed.
-const MOST_USERS: usize = 8;
 
 /// Explains a pod, which is in `cluster`.
 pub fn explain_pod(cluster: &Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -> Diagnosis {
@@ -228,63 +226,6 @@ pub fn unjudged(target: Target, why: &str) -> Diagnosis {
     report.unknown.push(why.to_owned());
     report.lacks_objects = true;
     report.conclude(Answer::Unread(why.to_owned()));
-    report
-}
-
-/// Explains a claim, which is in `cluster`: by the pod that it waits for, if it does.
-pub fn explain_claim(cluster: &Cluster, claim: &Arc<Claim>, settings: &Settings<'_>) -> Diagnosis {
-    match user::by(cluster, claim, settings.now) {
-        By::Pods(pods) => explain_by_pod(cluster, claim, &pods, settings),
-        By::Nobody(why) => {
-            let mut report = Diagnosis::of_claim(cluster, claim);
-            report.holds = Holding::of(claim);
-            report.notes.extend(former_users(cluster, claim));
-            report.conclude(Answer::NotNeeded(why));
-            report
-        }
-        By::Kept(pods) => {
-            let mut report = Diagnosis::of_claim(cluster, claim);
-            report.notes.push(words::kept_claim(&pods));
-            report.notes.extend(stuck_users(cluster, claim, settings.now));
-            report.holds = Holding::of(claim);
-            report.conclude(report.holds.clone().map_or(Answer::Unjudged, Answer::Allocated));
-            report
-        }
-        By::Itself(waiting) => {
-            let mut report = explain_claims(cluster, std::slice::from_ref(claim), settings);
-            report.notes.extend(told_by_drivers(claim));
-            if !waiting.is_empty() {
-                report.notes.push(words::pending_users(&waiting));
-            }
-            report
-        }
-    }
-}
-
-/// Explains a claim by the first of the `pods` that can be placed, or else the first: kube-scheduler allocates it for that one.
-fn explain_by_pod(
-    cluster: &Cluster,
-    claim: &Arc<Claim>,
-    pods: &[&Arc<Pod>],
-    settings: &Settings<'_>,
-) -> Diagnosis {
-    let of_claim = Diagnosis::of_claim(cluster, claim);
-    let fits =
-        |pod: &&&Arc<Pod>| alone(cluster, &Units::Pods(vec![Arc::clone(pod)]), settings).result == Fit::Fits;
-    let mut several = pods.iter().take(MOST_USERS).filter(|_| pods.len() > 1);
-    let Some(pod) = several.find(fits).or(pods.first()) else {
-        return of_claim;
-    };
-    let mut report = explain_pod(cluster, pod, settings);
-    report.target = of_claim.target;
-    report.user = Some(pod.key());
-    report.events.splice(..0, of_claim.events);
-    report.holds = Holding::of(claim);
-    let others = pods.iter().filter(|other| other.key() != pod.key());
-    let others: Vec<Key> = others.map(|other| other.key()).collect();
-    if !others.is_empty() {
-        report.notes.push(words::pending_users(&others));
-    }
     report
 }
 

@@ -2,17 +2,81 @@
 
 use std::sync::Arc;
 
-use super::diagnosis::NoNeed;
+use super::bound::{former_users, stuck_users, told_by_drivers};
+use super::diagnosis::{Answer, Diagnosis, NoNeed};
+use super::items::Holding;
+use super::{explain_claims, explain_pod, words};
+use crate::allocation::{Fit, Settings, Units, alone};
 use dra_model::{Claim, Cluster, Key, Kind, Pod, Time};
 use dra_rules::reservation::{Next, PodGroups, is_done, is_reserved_for, lost_pod, resolves_to, unmade};
 use dra_rules::scheduling::{Readiness, readiness};
 
+/// Pods with one claim that are looked at for one that can be placed.
+const MOST_USERS: usize = 8;
+
+/// Explains a claim, which is in `cluster`: by the pod that it waits for, if it does.
+pub fn explain_claim(cluster: &Cluster, claim: &Arc<Claim>, settings: &Settings<'_>) -> Diagnosis {
+    match by(cluster, claim, settings.now) {
+        By::Pods(pods) => explain_by_pod(cluster, claim, &pods, settings),
+        By::NoPod(why) => {
+            let mut report = Diagnosis::of_claim(cluster, claim);
+            report.holds = Holding::of(claim);
+            report.notes.extend(former_users(cluster, claim));
+            report.conclude(Answer::NotNeeded(why));
+            report
+        }
+        By::Kept(pods) => {
+            let mut report = Diagnosis::of_claim(cluster, claim);
+            report.notes.push(words::kept_claim(&pods));
+            report.notes.extend(stuck_users(cluster, claim, settings.now));
+            report.holds = Holding::of(claim);
+            report.conclude(report.holds.clone().map_or(Answer::Unjudged, Answer::Allocated));
+            report
+        }
+        By::Itself(waiting) => {
+            let mut report = explain_claims(cluster, std::slice::from_ref(claim), settings);
+            report.notes.extend(told_by_drivers(claim));
+            if !waiting.is_empty() {
+                report.notes.push(words::pending_users(&waiting));
+            }
+            report
+        }
+    }
+}
+
+/// Explains a claim by the first of the `pods` that can be placed, or else the first: kube-scheduler allocates it for that one.
+fn explain_by_pod(
+    cluster: &Cluster,
+    claim: &Arc<Claim>,
+    pods: &[&Arc<Pod>],
+    settings: &Settings<'_>,
+) -> Diagnosis {
+    let of_claim = Diagnosis::of_claim(cluster, claim);
+    let fits =
+        |pod: &&&Arc<Pod>| alone(cluster, &Units::Pods(vec![Arc::clone(pod)]), settings).result == Fit::Fits;
+    let mut several = pods.iter().take(MOST_USERS).filter(|_| pods.len() > 1);
+    let Some(pod) = several.find(fits).or(pods.first()) else {
+        return of_claim;
+    };
+    let mut report = explain_pod(cluster, pod, settings);
+    report.target = of_claim.target;
+    report.user = Some(pod.key());
+    report.events.splice(..0, of_claim.events);
+    report.holds = Holding::of(claim);
+    let others = pods.iter().filter(|other| other.key() != pod.key());
+    let others: Vec<Key> = others.map(|other| other.key()).collect();
+    if !others.is_empty() {
+        report.notes.push(words::pending_users(&others));
+    }
+    report
+}
+
 /// How a claim is explained.
-pub(super) enum By<'c> {
+enum By<'c> {
     /// By the first of these pods that can be placed: it waits for them.
     Pods(Vec<&'c Arc<Pod>>),
     /// No pod needs it.
-    Nobody(NoNeed),
+    NoPod(NoNeed),
     /// It is being deleted, and these pods keep it.
     Kept(Vec<Key>),
     /// By what it requests; these pods use it and have no node.
@@ -20,7 +84,7 @@ pub(super) enum By<'c> {
 }
 
 /// Returns how `claim` is explained at `now`.
-pub(super) fn by<'c>(cluster: &'c Cluster, claim: &Claim, now: Time) -> By<'c> {
+fn by<'c>(cluster: &'c Cluster, claim: &Claim, now: Time) -> By<'c> {
     if cluster.gap(Kind::Pod, &claim.metadata.namespace).is_some() {
         return By::Itself(Vec::new());
     }
@@ -32,7 +96,7 @@ pub(super) fn by<'c>(cluster: &'c Cluster, claim: &Claim, now: Time) -> By<'c> {
     let (placed, waiting): (Vec<_>, Vec<_>) = users(cluster, claim).partition(|pod| pod.node().is_some());
     match (placed.as_slice(), waiting.as_slice()) {
         ([], []) if !is_allocated || is_deleting => match no_need(cluster, claim) {
-            Some(why) => By::Nobody(why),
+            Some(why) => By::NoPod(why),
             None => By::Itself(Vec::new()),
         },
         (_, [_, ..]) if !is_allocated || placed.is_empty() && !waiting.iter().any(has_devices) => {

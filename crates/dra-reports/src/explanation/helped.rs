@@ -1,0 +1,535 @@
+//! How a set of changes reads that the search has found, and the commands that make it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::bound::stuck_users;
+use super::items::{FixChange, FixItem, KINDS};
+use super::words::fixes::{self as words, About, Before};
+use crate::remedy::{
+    End, Remake, Remedy, ask_for, asking, end_of, end_some, ignored_groups, renew, top_owner,
+};
+use crate::script::{
+    self, Command, delete, delete_in, lift_node_taint, patch, replace_saved, save_without_finalizers,
+};
+use dra_allocator::devices::says_unhealthy;
+use dra_model::{
+    AllocatedDevice, AllocationMode, Claim, Cluster, ConsumerReference, Key, Kind, Pod, Str, Time, lookup,
+};
+use dra_rules::health::{Health, HealthIndex};
+use dra_rules::reservation::{
+    self, Origin, PodGroups, claim_names, is_done, is_former, manager, resolves_to,
+};
+use dra_rules::scheduling::{Edited, Fix, Fixes, Found, change_of_pod, remaining_consumers};
+
+/// Reported health of devices.
+pub(super) struct Risks<'a> {
+    cluster: &'a Cluster,
+    /// Keys and effects of taints of devices that say so.
+    taints: BTreeSet<(&'a Str, &'a Str)>,
+    /// Other reports; only if a taint may matter.
+    health: Option<HealthIndex<'a>>,
+}
+
+impl<'a> Risks<'a> {
+    pub(super) fn of(cluster: &'a Cluster, fixes: &Fixes) -> Self {
+        let mut risks = Self {
+            cluster,
+            taints: BTreeSet::new(),
+            health: None,
+        };
+        if !fixes.found.iter().any(passes_taint) {
+            return risks;
+        }
+        let devices = cluster.slices().flat_map(|slice| &slice.spec.devices);
+        let of_rules = cluster.rules().map(|rule| &rule.spec.taint);
+        let all = devices.flat_map(|device| &device.taints).chain(of_rules);
+        let unhealthy = all.filter(|taint| says_unhealthy(taint));
+        risks
+            .taints
+            .extend(unhealthy.map(|taint| (&taint.key, &taint.effect)));
+        risks.health = Some(HealthIndex::of(cluster));
+        risks
+    }
+
+    /// Reports whether `found` ignores a taint of unhealthy devices, or allocates a device that is reported unhealthy elsewhere.
+    pub(super) fn is_risky(&self, found: &Found) -> bool {
+        let says = |fix: &Fix| match fix {
+            Fix::Tolerate { key, effect, .. } | Fix::LiftTaint { key, effect, .. } => {
+                self.taints.contains(&(key, effect))
+            }
+            Fix::DeleteRule { rule } => {
+                let rule = self.cluster.rule(rule);
+                rule.is_some_and(|rule| says_unhealthy(&rule.spec.taint))
+            }
+            _ => false,
+        };
+        let is_reported = |result: &AllocatedDevice| {
+            let health = self.health.as_ref();
+            health.and_then(|health| health.reported(&result.id())) == Some(Health::Unhealthy)
+        };
+        let mut granted = found
+            .granted
+            .iter()
+            .flat_map(|granted| &granted.allocation.devices.results);
+        found.changes.iter().any(says) || passes_taint(found) && granted.any(is_reported)
+    }
+}
+
+fn passes_taint(found: &Found) -> bool {
+    found.changes.iter().any(|fix| {
+        matches!(
+            fix,
+            Fix::Tolerate { .. } | Fix::LiftTaint { .. } | Fix::DeleteRule { .. }
+        )
+    })
+}
+
+/// The pod or claims that a fix is for.
+pub(super) struct Helped<'a> {
+    pub(super) cluster: &'a Cluster,
+    pub(super) pod: Option<&'a Arc<Pod>>,
+    /// The pod was given another consumer's claim, and gets its own when it is recreated.
+    pub(super) is_recreated: bool,
+    /// A manifest has it: nothing that runs ends for what is not there.
+    pub(super) is_new: bool,
+    pub(super) now: Time,
+}
+
+impl Helped<'_> {
+    /// What readers get of a set of changes.
+    pub(super) fn item(&self, found: &Found) -> FixItem {
+        let recreation = self.pod.filter(|_| self.is_recreated);
+        let recreation = recreation.map(|pod| self::recreation(self.cluster, pod));
+        let single = |fix: &Fix| {
+            let remedy = self.remedy(std::slice::from_ref(fix), false);
+            let (kind, target) = self.target(fix);
+            let message = words::change(fix, &self.about(fix));
+            FixChange {
+                kind,
+                target,
+                message,
+                note: remedy.text(),
+                command: remedy.command,
+            }
+        };
+        let mut changes: Vec<FixChange> = recreation
+            .into_iter()
+            .chain(found.changes.iter().map(single))
+            .collect();
+        let join = |part: fn(&FixChange) -> &str, with: &str| {
+            let parts: Vec<&str> = changes.iter().map(part).collect();
+            parts.join(with)
+        };
+        let target = join(|change| &change.target, ", ");
+        let message = join(|change| &change.message, "; ");
+        let kind = match changes.as_slice() {
+            [one] => one.kind,
+            _ => "Several",
+        };
+        debug_assert!(KINDS.contains(&kind), "{kind} is none of the kinds");
+        if changes.len() == 1 {
+            changes.clear();
+        }
+        let mut remedy = self.remedy(&found.changes, self.is_recreated);
+        let is_selector = |fix: &Fix| matches!(fix, Fix::DropNodeLabel { .. });
+        let may_be_undone = self.pod.is_some_and(|pod| pod.spec.runtime_class_name.is_some())
+            && found.changes.iter().any(is_selector);
+        if may_be_undone {
+            remedy = remedy.note(words::OF_RUNTIME_CLASS);
+        }
+        FixItem {
+            kind,
+            target,
+            message,
+            note: remedy.text(),
+            command: remedy.command,
+            look: None,
+            proven: !may_be_undone,
+            minimal: found.smallest,
+            changes,
+            nodes: found.nodes.clone(),
+            gets: Vec::new(),
+            risky: false,
+            remakes: self.remakes(&found.changes).unwrap_or_default(),
+        }
+    }
+
+    /// How all of these changes are made.
+    ///
+    /// Changes of one object are one command. What asks for something else comes first: where pods end before it, others could get what
+    /// they had.
+    fn remedy(&self, fixes: &[Fix], recreates: bool) -> Remedy {
+        let edited = Edited::by(self.cluster, self.pod, fixes);
+        let claims: BTreeSet<&Key> = fixes.iter().filter_map(Fix::edits_claim).collect();
+        let of_claims = claims.into_iter().filter_map(|key| {
+            let claim = self.cluster.claim(key)?;
+            Some(ask_for(self.cluster, claim, edited.claim(key)?))
+        });
+        let (of_claims, generated): (Vec<Remedy>, Vec<_>) = of_claims.unzip();
+        let mut renewed = generated.into_iter().flatten();
+        let of_pod = match self.pod.zip(edited.pod()) {
+            Some((before, after)) => {
+                let fixes: Vec<&Fix> = fixes.iter().filter(|fix| fix.edits_pod()).collect();
+                let recreates = recreates || renewed.any(|pod| pod.key() == before.key());
+                Some(change_pod(self.cluster, before, after, &fixes, recreates))
+            }
+            None => renewed.next().map(|pod| renew(self.cluster, pod)),
+        };
+        let others = fixes
+            .iter()
+            .filter(|fix| fix.edits_claim().is_none() && !fix.edits_pod())
+            .map(|fix| self.other(fix));
+        of_claims
+            .into_iter()
+            .chain(of_pod)
+            .chain(others)
+            .fold(Remedy::default(), Remedy::and)
+    }
+
+    /// The objects that have to be recreated for `fixes`, templates first; nothing where that is not all, or not enough.
+    fn remakes(&self, fixes: &[Fix]) -> Option<Vec<Remake>> {
+        if self.is_recreated
+            || fixes
+                .iter()
+                .any(|fix| fix.edits_claim().is_none() && !fix.edits_pod())
+        {
+            return None;
+        }
+        let edited = Edited::by(self.cluster, self.pod, fixes);
+        let claims: BTreeSet<&Key> = fixes.iter().filter_map(Fix::edits_claim).collect();
+        let mut remakes = Vec::new();
+        for key in claims {
+            remakes.push(asking(self.cluster, self.cluster.claim(key)?, edited.claim(key)?).ok()?);
+        }
+        let of_template = |remake: &Remake| remake.kind == Kind::ResourceClaimTemplate;
+        // A pod gets a claim from the new template only when it is recreated, too.
+        let is_recreated = remakes.iter().any(of_template)
+            || fixes.iter().any(|fix| fix.edits_pod() && !fix.is_made_in_place());
+        if !is_recreated && fixes.iter().any(Fix::edits_pod) {
+            return None;
+        }
+        if is_recreated {
+            let before = self.pod?;
+            // Its owner creates another one as soon as this one goes.
+            if before.metadata.controller().is_some() || before.metadata.is_only_written() {
+                return None;
+            }
+            remakes.push(Remake {
+                kind: Kind::Pod,
+                key: before.key(),
+                operations: change_of_pod(before, edited.pod()?),
+            });
+        }
+        Some(remakes)
+    }
+
+    /// How a change is made that is none of what the pod asks for.
+    fn other(&self, fix: &Fix) -> Remedy {
+        match fix {
+            Fix::Release { claim, .. } => self.release(claim),
+            Fix::RenewClaim { claim, .. } => {
+                Remedy::command(delete_in(&claim.namespace, Kind::ResourceClaim, [&claim.name]))
+            }
+            Fix::LiftTaint { pool, key, .. } => Remedy::by_hand(words::taint_of_driver(pool, key)),
+            Fix::DeleteRule { rule } => Remedy::command(delete(Kind::DeviceTaintRule, [rule])),
+            Fix::OfferResource { class, resource } => {
+                let change = json!({"spec": {"extendedResourceName": resource}});
+                Remedy::command(patch(Kind::DeviceClass, None, class, &["--type=merge"], &change))
+                    .note(words::offered(resource, class))
+            }
+            Fix::Uncordon { node } => {
+                Remedy::command(Command::kubectl("uncordon").object(Kind::Node, node).done())
+            }
+            Fix::RestoreNode { .. } => Remedy::by_hand(words::RESTORE_NODE),
+            Fix::LiftNodeTaint { node, key, effect } => Remedy::command(lift_node_taint(node, key, effect)),
+            _ => Remedy::default(),
+        }
+    }
+
+    /// A claim is deallocated once its consumers are gone.
+    fn release(&self, key: &Key) -> Remedy {
+        let Some(claim) = self.cluster.claim(key) else {
+            return Remedy::default();
+        };
+        let others = self.others(claim);
+        if !others.is_empty() {
+            if let Some(End::Terminating) = end_of(self.cluster, claim, &others) {
+                let stuck = stuck_users(self.cluster, claim, self.now);
+                return if stuck.is_empty() {
+                    Remedy::default().note(words::TERMINATING)
+                } else {
+                    stuck
+                        .into_iter()
+                        .map(Remedy::by_hand)
+                        .fold(Remedy::default(), Remedy::and)
+                };
+            }
+            if self.is_new {
+                return Remedy::by_hand(words::NOT_APPLIED);
+            }
+            let end = end_some(self.cluster, claim, &others);
+            let lost = stuck_users(self.cluster, claim, self.now);
+            return lost.into_iter().fold(end, Remedy::note);
+        }
+        if self.is_own(key) {
+            // The scheduler deallocates it in `PostFilter`. Without the claim the pod could not run at all.
+            return Remedy::default().note(words::deallocated(key));
+        }
+        let named_by = self.named_by(claim);
+        if named_by.iter().any(|pod| pod.node().is_some()) {
+            return Remedy::by_hand(words::STOP_CONSUMERS);
+        }
+        if !named_by.is_empty() && !matches!(Origin::of(self.cluster, claim), Origin::Template(_)) {
+            // No controller creates it again.
+            let saved = Remedy::command(save_without_finalizers(Kind::ResourceClaim, key));
+            return saved.and(Remedy::command(replace_saved(Kind::ResourceClaim, key)));
+        }
+        // The controller deallocates what no pod uses only when it is deleted.
+        Remedy::command(delete_in(&key.namespace, Kind::ResourceClaim, [&key.name]))
+    }
+
+    /// The consumers of the claim that have to end for the pod to get what it holds.
+    fn others<'c>(&self, claim: &'c Claim) -> Vec<&'c ConsumerReference> {
+        let mut others = remaining_consumers(self.cluster, self.pod.map(|pod| &**pod), claim);
+        // With the last of those that are there the claim controller removes all.
+        let is_there = |entry: &&ConsumerReference| !is_former(self.cluster, claim, entry);
+        if others.iter().any(is_there) {
+            others.retain(is_there);
+        }
+        others
+    }
+
+    /// The claims that kube-scheduler deallocates, where there is nothing to do but wait for that.
+    pub(super) fn awaited<'f>(&self, found: &'f Found) -> Option<Vec<&'f Key>> {
+        let idle = |fix: &'f Fix| match fix {
+            Fix::Release { claim, .. } if self.is_own(claim) => {
+                let found = self.cluster.claim(claim)?;
+                self.others(found).is_empty().then_some(claim)
+            }
+            _ => None,
+        };
+        let claims: Option<Vec<_>> = found.changes.iter().map(idle).collect();
+        claims.filter(|claims| !claims.is_empty())
+    }
+
+    fn is_own(&self, key: &Key) -> bool {
+        self.pod.is_some_and(|pod| {
+            pod.metadata.namespace == key.namespace
+                && claim_names(pod).any(|name| name.name() == Some(&key.name))
+        })
+    }
+
+    /// What has to be changed for the claim to ask for something else, as messages call it.
+    fn object(&self, claim: &Key) -> String {
+        let found = self.cluster.claim(claim);
+        found.map_or_else(
+            || format!("claim/{claim}"),
+            |found| Origin::of(self.cluster, found).object(claim),
+        )
+    }
+
+    /// Returns whether the constraint wants different values.
+    fn is_distinct(&self, claim: &Key, place: usize) -> bool {
+        let found = self.cluster.claim(claim);
+        let constraint = found.and_then(|claim| claim.spec.devices.constraints.get(place));
+        constraint.is_some_and(|constraint| constraint.distinct_attribute.is_some())
+    }
+
+    /// Kind and target of a change.
+    fn target(&self, fix: &Fix) -> (&'static str, String) {
+        let of_request = |claim: &Key, request: &str| format!("claim/{claim} request {request}");
+        let own = || {
+            self.pod
+                .map_or_else(String::new, |pod| format!("pod/{}", pod.key()))
+        };
+        match fix {
+            Fix::Release { claim, .. } => ("ReleaseClaim", format!("claim/{claim}")),
+            Fix::RenewClaim { claim, .. } => ("RenewClaim", format!("claim/{claim}")),
+            Fix::Tolerate { claim, request, .. } => ("TolerateTaint", of_request(claim, request)),
+            Fix::TolerateNode { .. } => ("TolerateNodeTaint", own()),
+            Fix::Fewer { claim, request, .. } => ("FewerDevices", of_request(claim, request)),
+            Fix::FewerExtended { container, .. } => {
+                ("FewerDevices", format!("{} container {container}", own()))
+            }
+            Fix::LessCapacity { claim, request, .. } => ("LessCapacity", of_request(claim, request)),
+            Fix::DropTerm {
+                claim,
+                request,
+                selector,
+                ..
+            } => (
+                "RelaxSelector",
+                format!("{} selector #{selector}", of_request(claim, request)),
+            ),
+            Fix::ReplaceTerm {
+                claim,
+                request,
+                selector,
+                is_renamed,
+                ..
+            } => (
+                if *is_renamed {
+                    "CorrectSelector"
+                } else {
+                    "GuardSelector"
+                },
+                format!("{} selector #{selector}", of_request(claim, request)),
+            ),
+            Fix::DropConstraint { claim, place, .. } => {
+                ("DropConstraint", format!("claim/{claim} constraint #{place}"))
+            }
+            Fix::UseClass { claim, request, .. } => ("UseClass", of_request(claim, request)),
+            Fix::DropNodeLabel { .. } => ("RelaxNodeSelector", own()),
+            Fix::DropNodeAffinity => ("RelaxNodeAffinity", own()),
+            Fix::LiftTaint { pool, .. } => ("LiftTaint", format!("pool/{pool}")),
+            Fix::DeleteRule { rule } => ("LiftTaint", format!("devicetaintrule/{rule}")),
+            Fix::OfferResource { class, .. } => ("OfferResource", format!("deviceclass/{class}")),
+            Fix::Uncordon { node } => ("Uncordon", format!("node/{node}")),
+            Fix::RestoreNode { node } => ("RestoreNode", format!("node/{node}")),
+            Fix::LiftNodeTaint { node, .. } => ("LiftNodeTaint", format!("node/{node}")),
+        }
+    }
+
+    /// What the sentence of a change names.
+    fn about(&self, fix: &Fix) -> About {
+        About {
+            pod: self
+                .pod
+                .map_or_else(String::new, |pod| format!("pod/{}", pod.key())),
+            object: fix
+                .edits_claim()
+                .map_or_else(String::new, |claim| self.object(claim)),
+            before: self.before(fix),
+        }
+    }
+
+    /// The state that a change replaces.
+    fn before(&self, fix: &Fix) -> Before {
+        let spec = |claim: &Key, request: &str| self.cluster.claim(claim)?.asked_for(request);
+        let amount = |amount: Option<String>| amount.map_or(Before::Unknown, Before::Amount);
+        match fix {
+            Fix::Release { claim, .. } => self.consumers(claim),
+            Fix::Fewer { claim, request, .. } => match spec(claim, request) {
+                Some(spec) if spec.allocation_mode == AllocationMode::All => Before::All,
+                spec => amount(spec.map(|spec| spec.count.to_string())),
+            },
+            Fix::LessCapacity {
+                claim,
+                request,
+                capacity,
+                ..
+            } => {
+                let wanted = spec(claim, request).and_then(|spec| spec.capacity.as_ref());
+                let wanted = wanted.and_then(|wanted| lookup(&wanted.requests, capacity));
+                amount(wanted.map(ToString::to_string))
+            }
+            Fix::FewerExtended {
+                container, resource, ..
+            } => {
+                let spec = self.pod.map(|pod| &pod.spec);
+                let mut all = spec
+                    .into_iter()
+                    .flat_map(|spec| spec.containers.iter().chain(&spec.init_containers));
+                let container = all.find(|known| known.name == *container);
+                let wanted = container.and_then(|container| lookup(&container.resources.requests, resource));
+                amount(wanted.map(ToString::to_string))
+            }
+            Fix::DropConstraint { claim, place, .. } if self.is_distinct(claim, *place) => Before::Distinct,
+            _ => Before::Unknown,
+        }
+    }
+
+    /// Consumers of the claim that a change releases.
+    fn consumers(&self, key: &Key) -> Before {
+        let claim = self.cluster.claim(key);
+        let users = claim.map_or_else(Vec::new, |claim| self.others(claim));
+        let names = || users.iter().map(|entry| entry.name.clone()).collect();
+        let ignored = claim.and_then(|claim| {
+            let groups = ignored_groups(self.cluster, claim, &users)?;
+            let is_idle = reservation::users(self.cluster, claim).is_ok_and(|pods| pods.is_empty());
+            is_idle.then(|| groups.into_iter().cloned().collect())
+        });
+        if let Some(groups) = ignored {
+            Before::Ignored(groups)
+        } else if users.iter().any(|entry| !entry.is_pod()) {
+            Before::Unknown
+        } else if !users.is_empty() {
+            match claim.and_then(|claim| end_of(self.cluster, claim, &users)) {
+                Some(End::Former) => Before::Former(names()),
+                Some(End::Terminating) => Before::Terminating(names()),
+                None => Before::Pods(names()),
+            }
+        } else if self.is_own(key) {
+            Before::Deallocated
+        } else {
+            let named_by = claim.map_or_else(Vec::new, |claim| self.named_by(claim));
+            if named_by.is_empty() {
+                Before::Idle
+            } else if named_by.iter().any(|pod| pod.node().is_some()) {
+                Before::Unknown
+            } else {
+                Before::Named(named_by.iter().map(|pod| pod.metadata.name.clone()).collect())
+            }
+        }
+    }
+
+    /// The pods that use an idle claim, or will.
+    fn named_by(&self, claim: &Claim) -> Vec<&Arc<Pod>> {
+        let key = claim.key();
+        let pods = self.cluster.pods_of_claim(&key);
+        pods.filter(|pod| !is_done(pod) && resolves_to(pod, claim, PodGroups::Accepted))
+            .collect()
+    }
+}
+
+/// A pod that was given another consumer's claim gets its own when it is recreated.
+fn recreation(cluster: &Cluster, pod: &Arc<Pod>) -> FixChange {
+    let key = pod.key();
+    let owner = pod.metadata.controller().map(manager);
+    let message = words::recreate(&key, owner.as_deref());
+    let remedy = change_pod(cluster, pod, pod, &[], true);
+    FixChange {
+        kind: "RecreatePod",
+        target: format!("pod/{key}"),
+        message,
+        note: remedy.text(),
+        command: remedy.command,
+    }
+}
+
+/// How `before` becomes `after` by `fixes`, and is created again where it has to be.
+fn change_pod(cluster: &Cluster, before: &Arc<Pod>, after: &Pod, fixes: &[&Fix], recreates: bool) -> Remedy {
+    if fixes.is_empty() && !recreates {
+        return Remedy::default();
+    }
+    let key = before.key();
+    if before.metadata.is_only_written() {
+        return Remedy::by_hand(words::in_manifest(&key));
+    }
+    let operations = change_of_pod(before, after);
+    let in_place = fixes.iter().all(|fix| fix.is_made_in_place());
+    match before.metadata.controller() {
+        owner if in_place && !recreates => {
+            let change = Remedy::command(script::change(Kind::Pod, &key, operations));
+            match owner {
+                None => change,
+                Some(owner) => change.note(words::others_without(&manager(owner))),
+            }
+        }
+        Some(owner) if !fixes.is_empty() => {
+            let owner = top_owner(cluster, before).unwrap_or_else(|| owner.clone());
+            let name = manager(&owner);
+            Remedy::by_hand(match owner.kind.as_str() {
+                "Job" => words::in_new_job(&key, &name),
+                // What has made it may be unknown.
+                "ReplicaSet" => words::in_template_above(&key, &name),
+                _ => words::in_template(&key, &name),
+            })
+        }
+        _ if operations.is_empty() => renew(cluster, before),
+        _ => Remedy::command(script::remake(Kind::Pod, &key, operations)).note(words::pod_is_recreated(&key)),
+    }
+}
