@@ -442,14 +442,14 @@ const CASES: &[Case] = &[
         ],
         has_not: &["1. uncordon"],
     },
-    // A claim asks for what its template no longer does.
+    // The template of a claim has changed since.
     Case {
         ask: "explain pod/train-6b8f9c7d5-x7k2d -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "template-changed-since",
         code: 1,
         has: &[
             "1. delete claim/ml/",
-            "requests what template/ml/one-gpu no longer does",
+            "it is recreated from template/ml/one-gpu, which has changed since",
             "kubectl delete resourceclaim",
         ],
         has_not: &["reduce request gpu of template"],
@@ -597,7 +597,7 @@ const CASES: &[Case] = &[
         code: 0,
         has: &[
             "allocated on gpu-1",
-            "it stays until pod/ml/infer has finished, and no other is created",
+            "it stays until pod/ml/infer has finished, and is not recreated",
         ],
         has_not: &["is pending", "kubectl wait"],
     },
@@ -878,7 +878,7 @@ const CASES: &[Case] = &[
         has: &[
             "publishes 1 of 2 slices (generation 3)",
             "the newest slice was created at 2026-11-20T",
-            "have the driver publish all slices of pool/gpu.nvidia.com/gpu-1",
+            "ask the driver's owner to publish all slices of pool/gpu.nvidia.com/gpu-1",
         ],
         has_not: &[],
     },

@@ -183,7 +183,7 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
       - create resourceclaimtemplate/default/no (unproven)
     unschedulable-pods all-incomplete-pool: Error
       TooFewDevices InUse RequestSelector ClassSelector Error
-      - have the driver publish all slices of pool/gpu.example.com/gpu-node-3 (unproven)
+      - ask the driver's owner to publish all slices of pool/gpu.example.com/gpu-node-3 (unproven)
       - reduce request gpu of template/default/all-incomplete-pool from all devices to 1 (smallest)
     unschedulable-pods old-generation: DoesNotFit
       TooFewDevices InUse RequestSelector ClassSelector PoolIncomplete NoDevices

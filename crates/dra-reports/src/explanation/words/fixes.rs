@@ -48,9 +48,9 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
     let of = |request: &str| format!("request {request} of {object}");
     match fix {
         Fix::Release { claim, .. } => release(claim, before),
-        Fix::RenewClaim { claim, template } => format!(
-            "delete claim/{claim}, which requests what template/{template} no longer does: it is created again from the template"
-        ),
+        Fix::RenewClaim { claim, template } => {
+            format!("delete claim/{claim}: it is recreated from template/{template}, which has changed since")
+        }
         Fix::Tolerate {
             request,
             key,
@@ -189,7 +189,7 @@ pub(in super::super) fn incomplete(pool: &Pool<'_>, newest: Option<Time>) -> Str
 
 /// That the slices of a pool have to be there.
 pub(in super::super) fn complete(pool: &PoolId) -> String {
-    format!("have the driver publish all slices of pool/{pool}")
+    format!("ask the driver's owner to publish all slices of pool/{pool}")
 }
 
 /// That a node has to match the allocation of a claim again.

@@ -66,7 +66,7 @@ pub(in super::super) const CLAIM_IS_DELETED: &str = "the claim is being deleted"
 pub(in super::super) fn kept_claim(pods: &[Key]) -> String {
     let have = if pods.len() == 1 { "has" } else { "have" };
     format!(
-        "{CLAIM_IS_DELETED}: it stays until {} {have} finished, and no other is created for it then",
+        "{CLAIM_IS_DELETED}: it stays until {} {have} finished, and is not recreated then",
         some(pods.iter().map(pod))
     )
 }
