@@ -60,6 +60,9 @@ pub fn replacement<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Arc<Pod>> 
         (owner.group(), owner.kind.as_str()),
         ("apps", "ReplicaSet") | ("", "ReplicationController") | ("batch", "Job")
     );
+    if !replaces {
+        return None;
+    }
     let created = pod.metadata.creation_timestamp?;
     let newer = cluster.pods().filter(|other| {
         let metadata = &other.metadata;
@@ -70,9 +73,7 @@ pub fn replacement<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Arc<Pod>> 
             && !metadata.is_deleting()
             && metadata.creation_timestamp.is_some_and(|at| at > created)
     });
-    newer
-        .filter(|_| replaces)
-        .min_by_key(|other| (other.metadata.creation_timestamp, other.key()))
+    newer.min_by_key(|other| (other.metadata.creation_timestamp, other.key()))
 }
 
 /// The last attempt to create a pod according to `events`, if it was rejected. Mirrors the reasons of
