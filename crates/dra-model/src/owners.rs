@@ -1,6 +1,6 @@
 //! Objects of kinds that the model does not hold, as far as they matter as owners of others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -49,6 +49,8 @@ pub struct Owner {
     pub gathers: Option<Gathers>,
     /// True if pods of it have claims, as far as its template says so.
     pub has_claims: bool,
+    /// Extended resources of its pods, as far as its template has them.
+    pub extended: BTreeSet<Str>,
 }
 
 /// Update strategy of a Deployment.
@@ -109,7 +111,7 @@ impl Owner {
             .chain(&self.checks)
             .map(|condition| size_of::<Condition>() + condition.message.len());
         let references = self.references.len() * size_of::<OwnerReference>();
-        let labels = self.node_selector.len() * 2 * size_of::<Str>();
+        let labels = (self.node_selector.len() * 2 + self.extended.len()) * size_of::<Str>();
         let nodes = self.gathers.iter().map(|gathers| gathers.there.len());
         let nodes = nodes.sum::<usize>() * 2 * size_of::<Str>();
         size_of::<Self>() + texts.sum::<usize>() + references + labels + nodes
@@ -145,6 +147,8 @@ impl Owners {
         else {
             return;
         };
+        let (mut has_claims, mut extended) = (false, BTreeSet::new());
+        add_wanted(&all, &mut has_claims, &mut extended);
         // What is no object has none of the fields.
         let spec = Spec::deserialize(&all).unwrap_or_default();
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
@@ -184,7 +188,8 @@ impl Owners {
             checks: checks.collect(),
             state,
             gathers: Gathers::of(group, kind, &spec, &status),
-            has_claims: has_claims(&all),
+            has_claims,
+            extended,
             key: key.clone(),
         };
         let key = [group.into(), kind.into(), key.namespace, key.name];
@@ -270,14 +275,25 @@ fn tolerations(group: &str, kind: &str, spec: &Spec) -> Tolerations {
         .unwrap_or_default()
 }
 
-/// Returns whether a pod template anywhere in a spec has claims: each kind has its templates elsewhere.
-fn has_claims(spec: &Value) -> bool {
+/// Adds what pod templates anywhere in a spec want: each kind has its templates elsewhere.
+fn add_wanted(spec: &Value, has_claims: &mut bool, extended: &mut BTreeSet<Str>) {
     match spec {
-        Value::Object(fields) => fields
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match (name.as_str(), value) {
+                    ("resourceClaims", Value::Array(_)) => *has_claims = true,
+                    ("requests" | "limits", Value::Object(amounts)) => {
+                        let names = amounts.keys().filter(|name| name.contains('/'));
+                        extended.extend(names.map(|name| name.as_str().into()));
+                    }
+                    _ => add_wanted(value, has_claims, extended),
+                }
+            }
+        }
+        Value::Array(items) => items
             .iter()
-            .any(|(name, value)| name == "resourceClaims" && value.is_array() || has_claims(value)),
-        Value::Array(items) => items.iter().any(has_claims),
-        _ => false,
+            .for_each(|item| add_wanted(item, has_claims, extended)),
+        _ => {}
     }
 }
 

@@ -174,6 +174,7 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
     let mut workloads = BTreeSet::new();
     let mut rows: Vec<DriverNodes> = Vec::new();
     let mut awaited = Vec::new();
+    let mut down = None;
     for node in cluster.nodes() {
         let name = &node.metadata.name;
         let plugin = stages.plugin(driver, name);
@@ -193,6 +194,12 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
             continue;
         }
         let (count, in_use) = published.unwrap_or((0, Some(0)));
+        if count > 0
+            && let Some(pod) = pod
+            && is_down(&plugin, pod, now)
+        {
+            down.get_or_insert_with(|| words::driver_down(&pod.key(), name));
+        }
         let pod_state = match plugin {
             Plugin::Hidden => DriverPod::Unknown,
             Plugin::None { .. } => DriverPod::None,
@@ -263,6 +270,10 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
             DriverVerdict::Broken,
             words::publishes_in_part(&serves(published, &rows), incomplete.as_ref()),
         ),
+        _ if published > 0 && down.is_some() => (
+            DriverVerdict::Broken,
+            format!("{}{}", serves(published, &rows), down.unwrap_or_default()),
+        ),
         _ if published > 0 => {
             let verdict = if gaps.is_empty() {
                 DriverVerdict::Serves
@@ -308,6 +319,16 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
         nodes: rows,
         unknown: all_missing(&gaps).collect(),
     })
+}
+
+/// Returns whether the driver's pod does not work, for longer than it needs to start: what it has published stays.
+fn is_down(plugin: &Plugin, pod: &Pod, now: Time) -> bool {
+    let lasts = |since: Time| now.since(since).as_secs() >= STARTING_SECONDS;
+    match plugin {
+        Plugin::Crashing(..) => true,
+        Plugin::NotReady(_) => pod.metadata.creation_timestamp.is_none_or(lasts),
+        _ => false,
+    }
 }
 
 /// A pool of the driver whose slices are not all there, for longer than a driver needs to publish them as far as it is known.

@@ -250,7 +250,7 @@ pub fn explain_all(cluster: &Cluster, namespace: Option<&Str>, settings: &Settin
         }
     }
     list.not_explained += bound.len().saturating_sub(MOST_BOUND);
-    let unmade = unmade_owners(cluster, namespace);
+    let unmade = unmade_owners(cluster, namespace, |resource| likeness.are_devices(resource));
     groups.extend(unmade.into_iter().map(Group::of_owner));
     list.items = groups.into_iter().map(Group::item).collect();
     // Of equal ones the first by name.
@@ -408,7 +408,14 @@ impl<'a> Likeness<'a> {
         }
     }
 
-    /// Returns whether the pod has claims, or resources that classes provide, or that nothing does: a class may have been to provide them.
+    /// Returns whether an extended resource is one that classes provide, or that nothing does: a class may have been to provide it.
+    fn are_devices(&self, resource: &Str) -> bool {
+        self.resources.contains(resource)
+            || resource.starts_with(CLASS_RESOURCE)
+            || self.knows_nodes && is_extended(resource) && !self.of_nodes.contains(resource)
+    }
+
+    /// Returns whether the pod has claims, or devices as extended resources.
     fn needs_devices(&self, pod: &Pod) -> bool {
         let spec = &pod.spec;
         let containers = spec.containers.iter().chain(&spec.init_containers);
@@ -416,12 +423,7 @@ impl<'a> Likeness<'a> {
             let resources = &container.resources;
             resources.requests.iter().chain(&resources.limits)
         });
-        !spec.resource_claims.is_empty()
-            || amounts.any(|(name, _)| {
-                self.resources.contains(name)
-                    || name.starts_with(CLASS_RESOURCE)
-                    || self.knows_nodes && is_extended(name) && !self.of_nodes.contains(name)
-            })
+        !spec.resource_claims.is_empty() || amounts.any(|(name, _)| self.are_devices(name))
     }
 
     /// All that determines the answer for a pod without a node, in a text. What decides without being needed here only makes more of them.

@@ -37,6 +37,26 @@ pub(crate) fn tainted(device: &DeviceId, taint: &Taint, rule: Option<&Str>) -> S
     format!("{device} has taint {taint} from {by}")
 }
 
+/// That so many claims have a device that is to be allocated once.
+pub(crate) fn allocated_twice(holders: &BTreeSet<Key>, as_a_whole: bool) -> String {
+    let how = if as_a_whole {
+        "as a whole"
+    } else {
+        "with the same share ID"
+    };
+    format!(
+        "is allocated {how} to {}: {}. kube-scheduler counts the device once, so it allocates the device again as soon as one of them is \
+         deallocated",
+        counted(holders.len(), "claim", "claims"),
+        some(holders.iter().map(|key| format!("claim/{key}"))),
+    )
+}
+
+/// That the pod of a driver that has published devices does not work.
+pub(crate) fn driver_down(pod: &Key, node: &str) -> String {
+    format!(", but pod/{pod} on {node} is not ready: it cannot prepare devices for pods that start there")
+}
+
 /// That slices of a pool are missing.
 pub(crate) fn pool_is_incomplete(pool: &Pool<'_>) -> String {
     let there = pool.slices.len();

@@ -56,6 +56,12 @@ enum Reason<'a> {
     },
 }
 
+/// The quota that a refusal names, in the words of the API server: `exceeded quota: NAME, requested: …`.
+pub fn refusing(said: &str) -> Option<&str> {
+    let (_, rest) = said.split_once("exceeded quota: ")?;
+    rest.split(',').next()
+}
+
 impl fmt::Display for Refusal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let quota = self.quota.metadata.key();

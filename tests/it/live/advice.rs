@@ -972,6 +972,7 @@ const BY_HAND: &[(&str, &str)] = &[
     ("RestoreController", "an administrator"),
     ("AllowAdminAccess", "a command, which is run above"),
     ("AwaitKubelet", "the kubelet; live::after_bind waits for it"),
+    ("AwaitNode", "the autoscaler, and the driver on a new node"),
     ("ReadKubelet", "an administrator"),
     ("MountVolumes", "the owner of the pod"),
     ("RepairRuntime", "an administrator"),

@@ -1,6 +1,6 @@
 //! Allocated devices with their claims, and the remaining shared counters and capacity.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -397,6 +397,18 @@ impl PoolCounters {
             })
         })
     }
+}
+
+/// Returns whether these results, each of which takes the device, allocate it more often than it can be: there are as many shares as results
+/// if no claim has it as a whole, and no share is allocated twice.
+pub fn is_allocated_twice<'r>(takers: impl IntoIterator<Item = &'r AllocatedDevice>) -> bool {
+    let mut shares = BTreeSet::new();
+    let mut count = 0;
+    for taker in takers {
+        count += 1;
+        shares.extend(&taker.share_id);
+    }
+    count > 1 && shares.len() < count
 }
 
 #[cfg(test)]

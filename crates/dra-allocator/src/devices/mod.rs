@@ -37,7 +37,9 @@ pub(crate) use counters::{Compatibility, CounterIx, InView, SetIx, Usage};
 pub use counters::{PoolFault, pool_fault};
 pub use facts::Facts;
 pub use features::{Features, Implementation, expressions_of_new_objects};
-pub use inventory::{CounterBalance, DeviceState, Holder, Inventory, PoolCounters, PoolFacts, Unavailable};
+pub use inventory::{
+    CounterBalance, DeviceState, Holder, Inventory, PoolCounters, PoolFacts, Unavailable, is_allocated_twice,
+};
 pub use judge::RuledOut;
 pub(crate) use judge::{not_allocatable, not_selectable};
 pub use pools::PoolStatus;

@@ -1,9 +1,13 @@
 //! What there is to say of a node that fits: that devices are parts of one that is broken, or that it has too few CPUs.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::words;
+use crate::words::tainted;
+use dra_allocator::devices::Taints;
 use dra_model::{Cluster, DeviceId, Node, Pod, Str};
+use dra_rules::eviction::{Release, evicting_taint};
 use dra_rules::health::{Broken, broken_with_partitions};
 use dra_rules::scheduling::{Granted, too_many_cpus};
 
@@ -26,6 +30,7 @@ pub(crate) fn caveats<'n>(
     pod: Option<&Pod>,
     fitting: impl Iterator<Item = (&'n Arc<Node>, &'n [Granted])> + Clone,
 ) -> Vec<String> {
+    let evicted = evicted(cluster, fitting.clone());
     let broken = part_of_broken(cluster, fitting.clone());
     let mut crowded = fitting.filter_map(|(node, granted)| too_many_cpus(cluster, node, pod, granted));
     let first = crowded.next();
@@ -39,7 +44,27 @@ pub(crate) fn caveats<'n>(
         } = part;
         words::part_of_broken(&device, &node, others, &broken)
     });
-    broken.into_iter().chain(crowded).collect()
+    evicted.into_iter().chain(broken).chain(crowded).collect()
+}
+
+/// That the pod is evicted again wherever it fits, with a taint that does it.
+fn evicted<'n>(
+    cluster: &Cluster,
+    fitting: impl Iterator<Item = (&'n Arc<Node>, &'n [Granted])>,
+) -> Option<String> {
+    if !Release::of(cluster.environment()).evicts {
+        return None;
+    }
+    let taints = OnceCell::new();
+    let mut first = None;
+    for (_, granted) in fitting {
+        let taints = taints.get_or_init(|| Taints::of(cluster));
+        let mut results = granted.iter().map(|granted| &granted.allocation.devices.results);
+        let found = results.find_map(|results| evicting_taint(results, taints))?;
+        first.get_or_insert(found);
+    }
+    let (device, taint, rule) = first?;
+    Some(words::evicted_again(&tainted(&device, &taint, rule.as_ref())))
 }
 
 fn part_of_broken<'n>(

@@ -274,3 +274,10 @@ pub(super) fn bound_later(nodes: &str, more: usize, conditions: &str, seconds: u
         "on {nodes}{more} the pod is bound only after its binding conditions are true: drivers have to set {conditions} within {seconds} s"
     )
 }
+
+/// That devices of the pod have a taint that evicts it, wherever it fits.
+pub(super) fn evicted_again(tainted: &str) -> String {
+    format!(
+        "it would be evicted once it has its devices: {tainted}, which the request does not tolerate forever"
+    )
+}

@@ -1,5 +1,6 @@
 //! Pods that have their node, and claims that have their devices: what may still keep one from running, and what the other holds.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::diagnosis::{Answer, Bound, Diagnosis, Ending, OnNode};
@@ -8,9 +9,9 @@ use super::items::{ClusterVerdict, FixItem, Holding};
 use super::{explain_pod, word, words};
 use crate::allocation::Settings;
 use crate::stage::{StageFact, StageItem, Subject, advise, cause_text, unknown_text, waits_text};
-use crate::words::tainted;
-use dra_allocator::devices::Taints;
-use dra_model::{Claim, Cluster, Condition, DeviceId, Kind, Pod, Str, Time};
+use crate::words::{allocated_twice as twice, tainted};
+use dra_allocator::devices::{Taints, is_allocated_twice};
+use dra_model::{AllocatedDevice, Claim, Cluster, Condition, DeviceId, Key, Kind, Pod, Str, Time};
 use dra_rules::eviction::{evicting_taint, eviction_of};
 use dra_rules::health::unmet_conditions;
 use dra_rules::kubelet::{Cause, PodStage, Problems, Stage, Stages, Stuck, node_is_gone, problems};
@@ -88,6 +89,22 @@ pub(super) fn stuck_users(cluster: &Cluster, claim: &Claim, now: Time) -> Vec<St
     found.filter_map(sentence).collect()
 }
 
+/// The devices of the claim that other claims have, too, though they can be allocated once.
+pub(super) fn allocated_twice(cluster: &Cluster, claim: &Claim) -> Vec<String> {
+    let devices: BTreeSet<DeviceId> = claim.results().iter().map(|result| result.id()).collect();
+    let sentence = |device: &DeviceId| {
+        let holders = || cluster.claims_of_device(device).into_iter();
+        let takers = holders().flat_map(|claim| claim.results());
+        let takers: Vec<&AllocatedDevice> = takers
+            .filter(|result| result.takes() && result.id() == *device)
+            .collect();
+        let as_a_whole = takers.iter().any(|taker| taker.share_id.is_none());
+        let holders: BTreeSet<Key> = holders().map(|claim| claim.key()).collect();
+        is_allocated_twice(takers).then(|| format!("{device} {}", twice(&holders, as_a_whole)))
+    };
+    devices.iter().filter_map(sentence).collect()
+}
+
 /// That the claim is reserved for pods that are gone or have finished, where it is.
 pub(super) fn former_users(cluster: &Cluster, claim: &Claim) -> Option<String> {
     let names = former_pods(cluster, claim);
@@ -159,7 +176,7 @@ fn on_node(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str
     report.conclude(on_node(if pod.metadata.is_deleting() {
         OnNode::Ends(Ending::of(pod, None))
     } else {
-        OnNode::Starts
+        OnNode::Starts(None)
     }));
     let others = preemptors(cluster, pod);
     if !others.is_empty() {
@@ -176,7 +193,7 @@ fn on_node(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str
     });
     report.notes.extend(texts);
     let stages = Stages::of(cluster, now);
-    let found = stages.pod(pod);
+    let found = stages.pod(pod).or_else(|| stages.stuck(pod));
     report.stage = found.as_ref().map(|found| StageItem::of(&stages, found));
     // A kubelet with this bug does not say why.
     let is_silent = found.as_ref().is_some_and(|found| {
@@ -222,7 +239,7 @@ fn on_node(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str
 fn evicting(cluster: &Cluster, pod: &Pod) -> Option<String> {
     let taints = Taints::of(cluster);
     let mut claims = claim_names(pod).filter_map(|name| name.find(cluster));
-    let (device, taint, rule) = claims.find_map(|claim| evicting_taint(claim, &taints))?;
+    let (device, taint, rule) = claims.find_map(|claim| evicting_taint(claim.results(), &taints))?;
     Some(tainted(&device, &taint, rule.as_ref()))
 }
 
@@ -286,7 +303,7 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
                 Stage::Unpreparing => {
                     OnNode::Ends(Ending::of(pod, found.waits.map(|waits| waits_text(waits, pod))))
                 }
-                _ => OnNode::Starts,
+                _ => OnNode::Starts(stages.doing(pod)),
             }));
         }
         return;

@@ -9,7 +9,7 @@ use dra_cel::AttributeWanted;
 use dra_model::{
     Claim, Cluster, DeviceId, DeviceRequest, Event, Gap, Key, Kind, NodeSelector, Pod, Str, Taint, Time,
 };
-use dra_rules::kubelet::BrokenLink;
+use dra_rules::kubelet::{BrokenLink, Doing};
 use dra_rules::owners::{OwnerName, Queued};
 use dra_rules::reservation::Lacks;
 use dra_rules::scheduling::{AssumedGate, Kept, Obstacle, Panic, Rejection, Spared, Stage};
@@ -223,6 +223,8 @@ pub(crate) enum Answer {
     NotBound(Box<Answer>, Word),
     /// An owner has no pods, for this reason.
     NoPods(OwnerName, NoPods),
+    /// An owner has so many of so many pods, and was refused another one.
+    FewerPods(OwnerName, usize, i64, Word),
 }
 
 /// Why what makes pods has none.
@@ -289,8 +291,8 @@ pub(crate) struct Bound {
 /// Progress of a pod on its node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum OnNode {
-    /// It starts, as far as devices go.
-    Starts,
+    /// It starts, as far as devices go, and what it does.
+    Starts(Option<Doing>),
     /// It runs.
     Runs,
     /// It is being ended.
@@ -342,9 +344,11 @@ impl Answer {
                 GangLacks::Error(_) => ClusterVerdict::Error,
                 GangLacks::Fits(..) | GangLacks::Pods(_) => ClusterVerdict::DoesNotFit,
             },
-            Self::KeptByQuota(..) | Self::Silent(..) | Self::NotBound(..) | Self::Attaching(_) => {
-                ClusterVerdict::Waits
-            }
+            Self::KeptByQuota(..)
+            | Self::Silent(..)
+            | Self::NotBound(..)
+            | Self::Attaching(_)
+            | Self::FewerPods(..) => ClusterVerdict::Waits,
             Self::NoPods(_, why) => match why {
                 NoPods::Queued(_) | NoPods::Suspended | NoPods::Says(_) | NoPods::Refused(_) => {
                     ClusterVerdict::Waits
@@ -356,7 +360,7 @@ impl Answer {
             Self::Ended(..) | Self::Deleted(_) | Self::NotNeeded(_) => ClusterVerdict::Ended,
             Self::NotGone(_) | Self::Failed(_) => ClusterVerdict::Broken,
             Self::Bound(bound) => match bound.how {
-                OnNode::Starts | OnNode::Runs | OnNode::Ends(_) => ClusterVerdict::Bound,
+                OnNode::Starts(_) | OnNode::Runs | OnNode::Ends(_) => ClusterVerdict::Bound,
                 OnNode::Stuck(_) | OnNode::Endangered(_) | OnNode::NotEnding(_) => ClusterVerdict::Broken,
                 OnNode::Hidden(_) | OnNode::Unknown(_) => ClusterVerdict::Unknown,
             },
@@ -791,7 +795,7 @@ impl Answer {
             Self::Full(..) => Fact::TooManyConsumers.code(),
             Self::KeptByQuota(..) => "QuotaExceeded",
             Self::Silent(..) => "SchedulerSilent",
-            Self::NoPods(..) => "NoPods",
+            Self::NoPods(..) | Self::FewerPods(..) => "NoPods",
             _ => match self.fact() {
                 Some(fact) => fact.code(),
                 None => self.verdict().text(),

@@ -10,13 +10,13 @@ use super::items::{ClusterVerdict, FixItem};
 use super::words::fixes::{self as words, Before};
 use super::{gets, waiting};
 use crate::remedy::Remedy;
-use crate::script::{self, Command, Resource, describe_pool};
+use crate::script::{self, Command, NoCommand, Resource, Script, describe_pool};
 use crate::stage::{look_at_link, mend_link};
 use crate::words::republish;
 use dra_allocator::ConstraintName;
-use dra_model::{Claim, Cluster, Component, Key, Kind, NodeSelector, Pod, PoolId, Str, Time};
+use dra_model::{Claim, Cluster, Component, Event, Key, Kind, NodeSelector, Pod, PoolId, Str, Time};
 use dra_rules::owners::Rollout;
-use dra_rules::quota::{Quotas, Refusal};
+use dra_rules::quota::{Quotas, Refusal, refusing};
 use dra_rules::reservation::{self, former_pods};
 use dra_rules::scheduling::{BINDING_TIMEOUT, Fix, Fixes, Found, Readiness, victims};
 
@@ -87,13 +87,10 @@ impl Diagnosis {
         }
         let quota = &refusal.quota.metadata;
         let target = format!("resourcequota/{}", quota.key());
-        let message = words::raise(&target);
+        let message = words::raise(&target, "claims");
         let remedy = Remedy::raising(quotas, &quota.namespace, wanted);
-        let look = Command::kubectl("describe")
-            .object(Kind::ResourceQuota, &quota.name)
-            .namespace(&quota.namespace);
         let fix = FixItem::unproven("RaiseQuota", target, message, remedy);
-        self.fixes.push(fix.look(look.done()));
+        self.fixes.push(fix.look(describe_quota(&quota.key())));
     }
 
     /// What a pool lacks whose slices are not all there, as far as it is known, and who publishes them.
@@ -200,7 +197,21 @@ impl Diagnosis {
     }
 }
 
+fn describe_quota(key: &Key) -> Result<Script, NoCommand> {
+    let describe = Command::kubectl("describe").object(Kind::ResourceQuota, &key.name);
+    describe.namespace(&key.namespace).done()
+}
+
 impl FixItem {
+    /// Has the quota raised that refuses pods in `namespace`, where these words of a refusal name one.
+    pub(super) fn of_refusal(namespace: &Str, said: &str) -> Option<Self> {
+        let quota = Key::new(namespace.clone(), refusing(said)?);
+        let target = format!("resourcequota/{quota}");
+        let message = words::raise(&target, "pods");
+        let fix = Self::unproven("RaiseQuota", target, message, Remedy::by_hand(words::RAISE_HOW));
+        Some(fix.look(describe_quota(&quota)))
+    }
+
     /// Has a driver publish its devices. Which it would publish cannot be known, so it cannot be proven to help.
     pub(super) fn of_driver(unserved: &Unserved) -> Self {
         let Unserved { driver, nodes, link } = unserved;
@@ -244,6 +255,38 @@ impl FixItem {
             Remedy::by_hand(words::RESTORE_LABELS),
         )
         .look(look)
+    }
+
+    /// Waits for the node that an autoscaler is adding for the pod.
+    pub(super) fn await_scale_up(event: &Event) -> Self {
+        let message = words::await_scale_up(event.component());
+        Self::unproven(
+            "AwaitNode",
+            "node".to_owned(),
+            message,
+            Remedy::default().note(words::AWAIT_NODE),
+        )
+    }
+
+    /// Waits for nodes that were added just now.
+    pub(super) fn await_nodes(nodes: &[Str]) -> Self {
+        let target = nodes
+            .first()
+            .map_or_else(String::new, |node| format!("node/{node}"));
+        let message = words::await_nodes(nodes);
+        let look = nodes
+            .first()
+            .map(|node| Command::kubectl("describe").object(Kind::Node, node).done());
+        let fix = Self::unproven(
+            "AwaitNode",
+            target,
+            message,
+            Remedy::default().note(words::AWAIT_NODE),
+        );
+        match look {
+            Some(look) => fix.look(look),
+            None => fix,
+        }
     }
 
     /// Lets the users of a namespace ask for admin access.

@@ -723,8 +723,8 @@ const FAULT: u8 = 2;
 fn strength(link: &BrokenLink) -> u8 {
     match link {
         BrokenLink::NoPod(_, None | Some(KeptOff::Labels(_))) => 0,
-        BrokenLink::Silent(_) | BrokenLink::NotReady(_) => 1,
-        BrokenLink::NoPod(_, Some(KeptOff::Taint(_))) => 2,
+        BrokenLink::Silent(_) => 1,
+        BrokenLink::NotReady(_) | BrokenLink::NoPod(_, Some(KeptOff::Taint(_))) => 2,
         BrokenLink::Refused(_)
         | BrokenLink::Unselected(..)
         | BrokenLink::Crashing { .. }

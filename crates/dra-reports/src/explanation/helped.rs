@@ -351,7 +351,7 @@ impl Helped<'_> {
             Fix::Tolerate { claim, request, .. } => ("TolerateTaint", of_request(claim, request)),
             Fix::TolerateNode { .. } => ("TolerateNodeTaint", own()),
             Fix::Fewer { claim, request, .. } => ("FewerDevices", of_request(claim, request)),
-            Fix::FewerExtended { container, .. } => {
+            Fix::FewerExtended { container, .. } | Fix::DropExtended { container, .. } => {
                 ("FewerDevices", format!("{} container {container}", own()))
             }
             Fix::LessCapacity { claim, request, .. } => ("LessCapacity", of_request(claim, request)),
@@ -516,7 +516,10 @@ fn change_pod(cluster: &Cluster, before: &Arc<Pod>, after: &Pod, fixes: &[&Fix],
             let change = Remedy::command(script::change(Kind::Pod, &key, operations));
             match owner {
                 None => change,
-                Some(owner) => change.note(words::others_without(&manager(owner))),
+                Some(owner) => {
+                    let owner = top_owner(cluster, before).unwrap_or_else(|| owner.clone());
+                    change.note(words::others_without(&manager(&owner)))
+                }
             }
         }
         Some(owner) if !fixes.is_empty() => {

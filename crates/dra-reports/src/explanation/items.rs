@@ -207,6 +207,7 @@ pub(super) const KINDS: &[&str] = &[
     "AwaitFinalizer",
     "AwaitGate",
     "AwaitKubelet",
+    "AwaitNode",
     "ChangeStrategy",
     "CorrectSelector",
     "CreateClaim",

@@ -28,9 +28,9 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use self::absence::Absence;
-use self::bound::{attaching, bound, ended, former_users, stuck_users, told_by_drivers};
+use self::bound::{allocated_twice, attaching, bound, ended, former_users, stuck_users, told_by_drivers};
 use self::diagnosis::{Answer, Cause, NodeGroup, Reason, Warning};
-use self::fact::{Brief, Evidence, Fact, Often};
+use self::fact::{Brief, Evidence, Fact, Limited, Often};
 use super::allocation::{
     Exactness, Fit, Other, Settings, Target, Trust, Units, alone, caveats, is_open, otherwise, place_all,
     timeouts,
@@ -41,14 +41,17 @@ use super::stage::unlisted_text;
 use crate::script::{Command, replace_saved, save_without_finalizers};
 use dra_allocator::Failure;
 use dra_allocator::devices::ClassSelectors;
-use dra_model::{Claim, Cluster, Event, Gap, Key, Kind, Meta, Node, Pod, Str, Time};
+use dra_model::{
+    Change, Claim, Cluster, Component, Event, Gap, Gate, Key, Kind, Meta, Node, Object, Pod, Str, Time,
+    lookup,
+};
 use dra_rules::kubelet::started_since;
 use dra_rules::owners::Queued;
 use dra_rules::quota::Quotas;
 use dra_rules::reservation::{Origin, claim_names, is_done, unlisted, users};
 use dra_rules::scheduling::{
-    ClaimProblem, Cycle, Effort, Fix, Fixes, GenerateError, Obstacle, RequestProblem, Scheduler, Start,
-    Subject, Verdict, foreign_scheduler, generate_claims, implicit_class, judge_all, message,
+    ClaimProblem, Cycle, Effort, Fix, Fixes, GenerateError, Hanging, Obstacle, RequestProblem, Scheduler,
+    Start, Subject, Verdict, foreign_scheduler, generate_claims, implicit_class, judge_all, message,
     message_of_obstacle, not_simulated, other_scheduler, smallest, spared, victims,
 };
 
@@ -159,10 +162,10 @@ fn with_quotas(
     let refused = quotas.refused_of_pod(asking);
     if let Some(node) = pod.node() {
         bound(&mut report, cluster, pod, node, settings);
-        let claims = claim_names(pod).filter_map(|name| name.find(cluster));
-        report
-            .notes
-            .extend(claims.flat_map(|claim| told_by_drivers(claim)));
+        for claim in claim_names(pod).filter_map(|name| name.find(cluster)) {
+            report.notes.extend(allocated_twice(cluster, claim));
+            report.notes.extend(told_by_drivers(claim));
+        }
     } else {
         report.said = word::last_of_scheduler(cluster, pod).map(|word| word.said);
         let victims = victims(cluster, pod);
@@ -193,7 +196,13 @@ fn with_quotas(
             Start::Obstacle(Obstacle::Claim(problem)) if refused.is_none() => {
                 explained.doubt_unmade(&mut report, problem);
             }
+            Start::Obstacle(Obstacle::Gated(_)) => report.notes.extend(without_gates(cluster, pod, settings)),
             Start::Cycle(_) | Start::Obstacle(_) | Start::Unknown(_) => {}
+        }
+        if let Answer::Silent(_, scheduler, _) = &report.answer
+            && let Some(other) = because_of_group(cluster, pod, scheduler, settings)
+        {
+            return other;
         }
         attaching(&mut report, cluster, pod, settings.now);
         if report.verdict() == ClusterVerdict::DoesNotFit {
@@ -210,6 +219,39 @@ fn with_quotas(
         report.add_refusal(&of_template, &refusal, &quotas, quotas.to_be_made(asking));
     }
     report
+}
+
+/// What keeps the pod from fitting once its gates are removed, if it is known.
+fn without_gates(cluster: &Cluster, pod: &Pod, settings: &Settings<'_>) -> Option<String> {
+    let mut free = pod.clone();
+    free.spec.scheduling_gates.clear();
+    let free = Arc::new(free);
+    let mut other = cluster.clone();
+    other.apply(Change::Put(Object::Pod(Arc::clone(&free))));
+    let why = why_alone(&other, &Units::Pods(vec![free]), settings)?;
+    Some(words::without_gates(&words::why(&why)))
+}
+
+/// The same where kube-scheduler has the gate for groups of pods on, which nothing tells but its silence: it says nothing of the pods of a
+/// group before all of them are there (`gangscheduling.go`, `PreEnqueue`, v1.37.2). Nothing where they are.
+fn because_of_group(
+    cluster: &Cluster,
+    pod: &Arc<Pod>,
+    scheduler: &str,
+    settings: &Settings<'_>,
+) -> Option<Diagnosis> {
+    let gate = Gate::GenericWorkload;
+    pod.pod_group()?;
+    let is_open = |hanging: &Hanging| hanging.gate == gate;
+    Hanging::of(cluster, &[gate], &[Component::Scheduler])
+        .into_iter()
+        .find(is_open)?;
+    let other = cluster.with_gate(Component::Scheduler, gate, true);
+    let mut report = explain_pod(&other, pod, settings);
+    let is_waiting =
+        report.verdict() == ClusterVerdict::Waits && !matches!(report.answer, Answer::Silent(..));
+    report.notes.push(words::on_by_silence(gate, scheduler));
+    is_waiting.then_some(report)
 }
 
 /// Says of a pod that is not there yet that its claims cannot be known, since `gap` hides their templates.
@@ -434,6 +476,9 @@ impl<'e> Explained<'e> {
                 let message = words::fixes::create(&target);
                 let who = words::fixes::create_how(Kind::ResourceClaim);
                 report.tell_namesake(self.cluster(), Kind::ResourceClaim, claim);
+                if self.cluster().template(claim).is_some() {
+                    report.notes.push(words::template_is_meant(claim));
+                }
                 FixItem::unproven("CreateClaim", target, message, by_hand(who))
             }
             Obstacle::Claim(ClaimProblem::Deleting { claim }) => self.awaited(claim),
@@ -644,17 +689,13 @@ impl<'e> Explained<'e> {
             report.conclude(Answer::Nowhere(nodes.len()));
             report.node_groups = NodeGroup::of(&report.nodes);
             report.cause = Some(groups::cause(report, cycle, &selectors));
-            if let Some(Cause::Alike(Brief::Slices(..) | Brief::Fact(Fact::PoolIncomplete(..)))) =
-                &report.cause
-            {
-                let reasons = report.nodes.iter().flat_map(|node| &node.reasons);
-                let pool = reasons.filter_map(|reason| match &reason.fact {
-                    Fact::PoolIncomplete(pool, _) => Some(pool.clone()),
-                    _ => None,
-                });
-                if let Some(pool) = pool.min() {
-                    report.add_incomplete(self.cluster(), &pool);
-                }
+            let reasons = report.nodes.iter().flat_map(|node| &node.reasons);
+            let pools = reasons.filter_map(|reason| match &reason.fact {
+                Fact::PoolIncomplete(pool, _) => Some(pool.clone()),
+                _ => None,
+            });
+            if let Some(pool) = pools.min() {
+                report.add_incomplete(self.cluster(), &pool);
             }
             if let Some(Cause::AllocatedNowhere(key, selector)) = &report.cause {
                 let fix = FixItem::of_labels(self.cluster(), key, selector);
@@ -666,6 +707,8 @@ impl<'e> Explained<'e> {
                 report.notes.push(words::ADMIN_ACCESS.to_owned());
             }
             waiting::add(report, self);
+            self.await_new_nodes(report);
+            report.notes.extend(self.rounded(report));
             if let Some(found) = groups::republishing(report, cycle, &selectors, settings.now) {
                 waiting::add_republishing(report, &found);
                 if found.is_cause {
@@ -706,12 +749,58 @@ impl<'e> Explained<'e> {
                     report.fixes.push(FixItem::of_driver(&unserved));
                     report.cause = Some(Cause::Unserved(unserved));
                 }
-                Some((unserved, false)) => report.notes.push(words::unserved(&unserved)),
+                Some((unserved, false)) => {
+                    report.fixes.push(FixItem::of_driver(&unserved));
+                    report.notes.push(words::unserved(&unserved));
+                }
                 None => {}
             }
         }
         self.releases(report, cycle, &verdicts);
         self.fixes(report);
+    }
+
+    /// Says that nodes which were added just now may get what they lack by themselves: devices of drivers that are being started, and the end of
+    /// taints that they start with.
+    fn await_new_nodes(&self, report: &mut Diagnosis) {
+        let is_new = |node: &&NodeDiagnosis| {
+            let created = self
+                .cluster()
+                .node(&node.node)
+                .and_then(|found| found.metadata.creation_timestamp);
+            let lacks = match node.plugin {
+                Some("DynamicResources") => node.devices.iter().all(|count| count.matching == 0),
+                plugin => plugin == Some("TaintToleration"),
+            };
+            lacks && created.is_some_and(|at| self.settings.now.since(at).as_secs() < NEW_NODE_SECONDS)
+        };
+        let new: Vec<Str> = report
+            .nodes
+            .iter()
+            .filter(is_new)
+            .map(|node| node.node.clone())
+            .collect();
+        if !new.is_empty() && new.len() < report.nodes.len() {
+            // The node that was to come is one of these.
+            report.fixes.retain(|fix| fix.kind != "AwaitNode");
+            report.fixes.push(FixItem::await_nodes(&new));
+        }
+    }
+
+    /// That the policy of the devices makes more of the amount of a capacity that is requested, where that is short.
+    fn rounded(&self, report: &Diagnosis) -> Option<String> {
+        let short = report.node_groups.iter().find_map(|group| match &group.reason {
+            Some(Brief::Amounts(Limited::Capacity(name), amounts)) => Some((name, &amounts.wanted)),
+            _ => None,
+        });
+        let (name, wanted) = short?;
+        let claims = self.subject.own_claims(self.cluster());
+        let mut specs = claims.iter().flat_map(|claim| claim.spec.devices.requests.iter());
+        let asked = specs.find_map(|request| {
+            let mut specs = request.exactly.iter().chain(&request.first_available);
+            specs.find_map(|spec| lookup(&spec.capacity.as_ref()?.requests, name))
+        })?;
+        (asked < wanted).then(|| words::rounded(name, asked, wanted))
     }
 
     fn effort(&self, fails: bool) -> Effort<'_> {
@@ -758,6 +847,9 @@ const SCALE_UP: [&str; 2] = ["TriggeredScaleUp", "Nominated"];
 
 /// Reason of the events of the cluster autoscaler that no node is to come for the pod, which are no warnings.
 const NO_SCALE_UP: &str = "NotTriggerScaleUp";
+
+/// Seconds within which a node that was added has its devices, and has lost the taints that it started with, as a rule.
+const NEW_NODE_SECONDS: u64 = 600;
 
 /// Seconds within which a node that is to come is there as a rule.
 const SCALE_UP_SECONDS: u64 = 1800;

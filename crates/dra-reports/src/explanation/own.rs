@@ -96,7 +96,8 @@ impl Answer {
             | Self::NotNeeded(_)
             | Self::Ended(..)
             | Self::Deleted(_)
-            | Self::NoPods(..) => {}
+            | Self::NoPods(..)
+            | Self::FewerPods(..) => {}
         }
     }
 }

@@ -1,14 +1,15 @@
 //! What makes pods: its pods are explained, and where it has none, why.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::diagnosis::{Answer, Diagnosis, NoPods};
 use super::fact::{Often, Speaker, Word};
-use super::items::ClusterVerdict;
+use super::items::{ClusterVerdict, FixItem};
 use super::{explain_pod, words};
 use crate::allocation::{Settings, Target};
-use dra_model::{Cluster, Key, Owner, OwnerReference, Pod, Str};
+use dra_model::{Cluster, Condition, Key, Owner, OwnerReference, Pod, Str};
 use dra_rules::owners::{KUEUE, Lineage, OwnerName, Queued, refused_last};
 
 /// Pods of one owner that are explained until one is found that waits.
@@ -73,8 +74,16 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
             && (reference.uid == pod.metadata.uid && reference.kind == "Pod"
                 || Lineage::of_pod(cluster, pod).has(&reference, namespace))
     };
-    let pods: Vec<&Arc<Pod>> = cluster.pods().filter(is_of_it).collect();
-    let Some((last, others)) = pods.split_last() else {
+    let mut pods: Vec<&Arc<Pod>> = cluster.pods().filter(is_of_it).collect();
+    let active = pods.iter().filter(|pod| is_active(pod)).count();
+    // What has ended, or is being deleted, is over where others are there. Of a rollout, the new pods matter.
+    pods.retain(|pod| active == 0 || is_active(pod));
+    let is_complete = known.is_some_and(|owner| owner.condition("Complete", "True").is_some());
+    pods.sort_by_key(|pod| {
+        let has_succeeded = is_complete && pod.status.phase == "Succeeded";
+        (!has_succeeded, Reverse(pod.metadata.creation_timestamp))
+    });
+    let Some(first) = pods.first() else {
         return known.map(|owner| without_pods(cluster, owner));
     };
     let is_fine = |report: &Diagnosis| {
@@ -83,20 +92,30 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
             ClusterVerdict::Bound | ClusterVerdict::Fits | ClusterVerdict::Ended
         )
     };
-    let waiting = others
-        .iter()
-        .take(MOST_PODS)
-        .map(|pod| explain_pod(cluster, pod, settings));
-    let mut waiting = waiting.filter(|report| !is_fine(report));
-    let mut report = waiting
-        .next()
-        .unwrap_or_else(|| explain_pod(cluster, last, settings));
+    let mut report = explain_pod(cluster, first, settings);
+    if is_fine(&report) && !is_complete {
+        let others = pods.iter().skip(1).take(MOST_PODS);
+        let mut others = others.map(|pod| explain_pod(cluster, pod, settings));
+        report = others.find(|other| !is_fine(other)).unwrap_or(report);
+    }
+    let name = OwnerName {
+        kind: reference.kind.clone(),
+        name: reference.name.clone(),
+    };
+    if let Some(owner) = known {
+        if let Some(fewer) = fewer_pods(cluster, owner, active) {
+            if is_fine(&report) {
+                return Some(fewer);
+            }
+            report.notes.push(words::why(&fewer.why()));
+        } else if is_short(owner, active) && owner.kind == "StatefulSet" && !is_fine(&report) {
+            report.notes.push(words::next_pod(&name, active, owner.replicas));
+        }
+        let ended = ended(owner).map(|condition| words::owner_ended(&name, &condition.into()));
+        report.notes.extend(ended);
+    }
     if pods.len() > 1 {
-        let name = OwnerName {
-            kind: reference.kind.clone(),
-            name: reference.name.clone(),
-        };
-        let looked_at = others.len().min(MOST_PODS) + 1;
+        let looked_at = pods.len().min(MOST_PODS + 1);
         let is_fine = is_fine(&report);
         report
             .notes
@@ -113,19 +132,79 @@ fn without_pods(cluster: &Cluster, owner: &Owner) -> Diagnosis {
         name: owner.key.name.clone(),
     };
     let why = why_no_pods(cluster, owner);
-    if let NoPods::Queued(queued) = &why {
-        report.fixes.push(super::gates::requeued(queued));
+    match &why {
+        NoPods::Queued(queued) => report.fixes.push(super::gates::requeued(queued)),
+        NoPods::Refused(word) => {
+            let fix = FixItem::of_refusal(&owner.key.namespace, &word.said);
+            report.fixes.extend(fix);
+        }
+        _ => {}
     }
     report.conclude(Answer::NoPods(name, why));
     report
+}
+
+fn is_active(pod: &Pod) -> bool {
+    !pod.is_terminal() && !pod.metadata.is_deleting()
+}
+
+/// Returns whether an owner that makes as many pods as it has replicas has fewer.
+fn is_short(owner: &Owner, active: usize) -> bool {
+    let makes_replicas = matches!(owner.group.as_str(), "apps" | "");
+    makes_replicas && owner.replicas.is_some_and(|wanted| wanted > active as i64)
+}
+
+/// Why an owner with so many active pods has fewer than its replicas, where it was refused another one.
+fn fewer_pods(cluster: &Cluster, owner: &Owner, active: usize) -> Option<Diagnosis> {
+    let wanted = owner.replicas.filter(|_| is_short(owner, active))?;
+    let word = refused(cluster, owner)?;
+    let mut report = Diagnosis::new(Target::owner(&owner.kind, &owner.key));
+    let name = OwnerName {
+        kind: owner.kind.clone(),
+        name: owner.key.name.clone(),
+    };
+    report
+        .fixes
+        .extend(FixItem::of_refusal(&owner.key.namespace, &word.said));
+    report.conclude(Answer::FewerPods(name, active, wanted, word));
+    Some(report)
+}
+
+/// The condition of an owner that has ended.
+fn ended(owner: &Owner) -> Option<&Condition> {
+    let types = ["Complete", "Failed", "Finished"];
+    types.iter().find_map(|type_| owner.condition(type_, "True"))
+}
+
+/// An owner and what it makes that makes its pods: a Deployment has ReplicaSets do so, a CronJob Jobs.
+fn makers<'c>(cluster: &'c Cluster, owner: &'c Owner) -> Vec<&'c Owner> {
+    let below = cluster.environment().owners.owned_by(owner);
+    std::iter::once(owner).chain(below).collect()
+}
+
+/// What was said the last time that a pod was to be made, if it was refused.
+fn refused(cluster: &Cluster, owner: &Owner) -> Option<Word> {
+    let makers = makers(cluster, owner);
+    let events = makers.iter().flat_map(|maker| cluster.events_of_owner(maker));
+    let event = refused_last(events)?;
+    let component = event.component();
+    Some(Word {
+        who: Speaker::Component(if component.is_empty() {
+            owner.kind.clone()
+        } else {
+            component.clone()
+        }),
+        said: event.message.trim().to_owned(),
+        at: event.last_seen(),
+        often: Often::of(event),
+    })
 }
 
 fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {
     if let Some(queued) = Queued::of_owner(cluster, owner) {
         return NoPods::Queued(queued);
     }
-    let ended = ["Complete", "Failed", "Finished"];
-    if let Some(condition) = ended.iter().find_map(|type_| owner.condition(type_, "True")) {
+    if let Some(condition) = ended(owner) {
         return NoPods::Ended(condition.into());
     }
     if owner.is_suspended {
@@ -134,23 +213,10 @@ fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {
     if owner.replicas == Some(0) {
         return NoPods::Zero;
     }
-    // A Deployment has ReplicaSets make its pods, a CronJob Jobs.
-    let below = cluster.environment().owners.owned_by(owner);
-    let makers: Vec<&Owner> = std::iter::once(owner).chain(below).collect();
-    let events = makers.iter().flat_map(|maker| cluster.events_of_owner(maker));
-    if let Some(event) = refused_last(events) {
-        let component = event.component();
-        return NoPods::Refused(Word {
-            who: Speaker::Component(if component.is_empty() {
-                owner.kind.clone()
-            } else {
-                component.clone()
-            }),
-            said: event.message.trim().to_owned(),
-            at: event.last_seen(),
-            often: Often::of(event),
-        });
+    if let Some(word) = refused(cluster, owner) {
+        return NoPods::Refused(word);
     }
+    let makers = makers(cluster, owner);
     let wrong = [
         ("ReplicaFailure", "True"),
         ("Unschedulable", "True"),
@@ -166,8 +232,13 @@ fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {
     }
 }
 
-/// What would make pods with claims in `namespace`, or in all, and has none since it is held back; each says why.
-pub(crate) fn unmade_owners(cluster: &Cluster, namespace: Option<&Str>) -> Vec<Diagnosis> {
+/// What would make pods with devices in `namespace`, or in all, and has none or too few since it is held back; each says why. `are_devices` are
+/// extended resources.
+pub(crate) fn unmade_owners(
+    cluster: &Cluster,
+    namespace: Option<&Str>,
+    are_devices: impl Fn(&Str) -> bool,
+) -> Vec<Diagnosis> {
     let owners = &cluster.environment().owners;
     let makes_pods = |owner: &&Owner| {
         let is_in = namespace.is_none_or(|namespace| *namespace == owner.key.namespace);
@@ -178,27 +249,31 @@ pub(crate) fn unmade_owners(cluster: &Cluster, namespace: Option<&Str>) -> Vec<D
         } else {
             owner.controller.is_some()
         };
-        is_in && owner.has_claims && !is_of_others
+        is_in && (owner.has_claims || owner.extended.iter().any(&are_devices)) && !is_of_others
     };
     let owners: Vec<&Owner> = owners.iter().filter(makes_pods).collect();
     if owners.is_empty() {
         return Vec::new();
     }
-    let mut have_pods: BTreeSet<(Str, Str, Str)> = BTreeSet::new();
+    let mut active: BTreeMap<(Str, Str, Str), usize> = BTreeMap::new();
     for pod in cluster.pods() {
         let above = Lineage::of_pod(cluster, pod).references().into_iter();
-        have_pods.extend(above.map(|owner| (owner.kind, pod.metadata.namespace.clone(), owner.name)));
+        for owner in above {
+            let key = (owner.kind, pod.metadata.namespace.clone(), owner.name);
+            *active.entry(key).or_default() += usize::from(is_active(pod));
+        }
     }
-    let is_unmade = |owner: &Owner| {
+    let explained = owners.into_iter().filter_map(|owner| {
         let Key { namespace, name } = owner.key.clone();
         let of = owner.references.first().filter(|_| owner.group == KUEUE);
         let (kind, name) = of.map_or((owner.kind.clone(), name), |of| {
             (of.kind.clone(), of.name.clone())
         });
-        !have_pods.contains(&(kind, namespace, name))
-    };
-    let unmade = owners.into_iter().filter(|owner| is_unmade(owner));
-    let explained = unmade.map(|owner| without_pods(cluster, owner));
+        match active.get(&(kind, namespace, name)) {
+            Some(active) => fewer_pods(cluster, owner, *active),
+            None => Some(without_pods(cluster, owner)),
+        }
+    });
     explained
         .filter(|report| report.verdict() == ClusterVerdict::Waits)
         .collect()

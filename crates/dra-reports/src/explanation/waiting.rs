@@ -11,10 +11,12 @@ use super::words;
 use super::{Explained, diagnosis, groups, reasons};
 use crate::allocation::{Units, hanging_on};
 use crate::remedy::top_owner;
+use crate::stage::{Subject as StageSubject, cause_text};
 use crate::words::controller;
 use dra_allocator::devices::{ClassSelectors, Features};
 use dra_allocator::{ConstraintName, Failure, Together, attribute_of};
 use dra_model::{AttributeValue, Claim, Cluster, Constraint, DeviceRequest, Key, Node, Pod, Slice, Str};
+use dra_rules::kubelet::{Stage, Stages};
 use dra_rules::owners::{Replacing, waiting_for};
 use dra_rules::scheduling::{
     Consumer, Cycle, GroupResult, Kept, Lack, Rejection, Scheduler, Start, Subject, Uncertain, Waiting,
@@ -50,6 +52,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
     let coming = explained
         .pod
         .and_then(|pod| super::coming_node(explained.cluster(), pod, explained.settings.now));
+    report.fixes.extend(coming.map(FixItem::await_scale_up));
     let new = match found {
         Waiting::Never(judged) => {
             let units = match &explained.subject {
@@ -182,6 +185,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
                 report.fixes.extend(fix);
             }
             let kept = kept_running(explained.cluster(), &consumers);
+            report.notes.extend(idle_holders(explained, &consumers));
             ends(&consumers, count, nodes, complete, &lacks, &kept)
         }
     };
@@ -278,6 +282,26 @@ fn ends(
         bounded: !complete,
         ..item(helps, summary)
     }
+}
+
+/// Consumers whose end is told as a remedy.
+const HOLDERS: usize = 3;
+
+/// The first of the consumers that do not run, though they have devices.
+fn idle_holders(explained: &Explained<'_>, consumers: &[Consumer]) -> Vec<String> {
+    let (cluster, now) = (explained.cluster(), explained.settings.now);
+    let stages = Stages::of(cluster, now);
+    let sentence = |consumer: &Consumer| {
+        let Consumer::Pod(key) = consumer else { return None };
+        let pod = cluster.pod(key).filter(|pod| !pod.metadata.is_deleting())?;
+        let found = stages.pod(pod).filter(|found| found.stage != Stage::Running)?;
+        let cause = &found.stuck.as_ref()?.cause;
+        Some(words::idle_holder(
+            key,
+            &cause_text(cause, &StageSubject::of(pod)),
+        ))
+    };
+    consumers.iter().take(HOLDERS).filter_map(sentence).collect()
 }
 
 /// The owners that keep some of the consumers running.

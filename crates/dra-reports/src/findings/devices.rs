@@ -14,7 +14,7 @@ use crate::remedy::{Remedy, can_taint};
 use crate::script::{
     Command, describe_device, describe_pool, evict_from_device, field_selector, taint_device,
 };
-use dra_allocator::devices::{Holder, Inventory};
+use dra_allocator::devices::{Holder, Inventory, is_allocated_twice};
 use dra_model::{Claim, Cluster, Device, DeviceId, Key, Kind, Pool, Quantity, Str};
 use dra_rules::health::{Broken, Health, HealthIndex, broken_with_partitions};
 use dra_rules::kubelet::{publishes_for, republishing};
@@ -88,32 +88,19 @@ fn allocated_twice(look: &mut Look<'_>) {
             .iter()
             .filter(|holder| holder.takes())
             .collect();
-        if takers.len() < 2 {
-            continue;
+        if is_allocated_twice(takers.iter().map(|taker| taker.result)) {
+            found.push(twice(look, device, &takers));
         }
-        if have_shares_of_their_own(&takers) {
-            continue;
-        }
-        found.push(twice(look, device, &takers));
     }
     for finding in found {
         look.add(finding);
     }
 }
 
-/// As many share IDs as takers: no claim has the device as a whole, and no share is allocated twice.
-fn have_shares_of_their_own(takers: &[&Holder<'_>]) -> bool {
-    let shares: BTreeSet<&Str> = takers
-        .iter()
-        .filter_map(|taker| taker.result.share_id.as_ref())
-        .collect();
-    shares.len() == takers.len()
-}
-
 fn twice(look: &Look<'_>, device: &DeviceId, takers: &[&Holder<'_>]) -> Finding {
     let claims: BTreeSet<Key> = takers.iter().map(|taker| taker.claim.key()).collect();
     let as_a_whole = takers.iter().any(|taker| taker.result.share_id.is_none());
-    let message = words::allocated_twice(&claims, as_a_whole);
+    let message = crate::words::allocated_twice(&claims, as_a_whole);
     Finding::new(Code::DeviceAllocatedTwice, Subject::device(device), message).remedy(give_back(
         look,
         claims,
@@ -121,7 +108,7 @@ fn twice(look: &Look<'_>, device: &DeviceId, takers: &[&Holder<'_>]) -> Finding 
             let inventory = Inventory::of(cluster);
             let holders = inventory.holders(device).iter();
             let takers: Vec<_> = holders.filter(|holder| holder.takes()).collect();
-            takers.len() > 1 && !have_shares_of_their_own(&takers)
+            is_allocated_twice(takers.iter().map(|taker| taker.result))
         },
     ))
 }

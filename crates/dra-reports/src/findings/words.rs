@@ -308,20 +308,6 @@ pub(super) fn taint_partitions(driver: &Str) -> String {
     )
 }
 
-pub(super) fn allocated_twice(holders: &BTreeSet<Key>, as_a_whole: bool) -> String {
-    let how = if as_a_whole {
-        "as a whole"
-    } else {
-        "with the same share ID"
-    };
-    format!(
-        "is allocated {how} to {}: {}. kube-scheduler counts the device once, so it allocates the device again as soon as one of them is \
-         deallocated",
-        counted(holders.len(), "claim", "claims"),
-        claims(holders),
-    )
-}
-
 /// Devices that no slice lists; `node` is where their driver publishes others.
 pub(super) fn not_published(devices: &[DeviceId], driver: &Str, node: Option<&Str>) -> String {
     let why = match node {

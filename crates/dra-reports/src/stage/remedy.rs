@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::words::advice::{self as words, Restore, Text, Unprepared};
-use crate::remedy::{Remedy, UNATTACHABLE, can_taint, drop_finalizers, end_pods, place_again, replace_pods};
+use crate::remedy::{Remedy, UNATTACHABLE, can_taint, drop_finalizers, place_again, replace_pods};
 use crate::script::{
     Command, NoCommand, Resource, Script, delete, describe_device, field_selector, keep_off_device, patch,
 };
@@ -360,7 +360,8 @@ fn of_plugin(stages: &Stages<'_>, driver: &Str, plugin: &Plugin, node: &str) -> 
         }
         Plugin::Ready(pod, ..) => {
             let text = words::restart(driver, node);
-            let restart = end_pods(stages.cluster(), &pod.namespace, stages.pod_of(plugin)).note(text.how);
+            let restart =
+                replace_pods(stages.cluster(), &pod.namespace, stages.pod_of(plugin)).note(text.how);
             Advice::new("RestartDriver", target.clone(), text.message, restart).look(logs(Some(pod), node))
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Timescale;
 use dra_allocator::devices::{DeviceTaint, Origin, Taints};
-use dra_model::{Claim, DeviceId, NO_EXECUTE, Str, Taint, Time, Tolerations};
+use dra_model::{AllocatedDevice, Claim, DeviceId, NO_EXECUTE, Str, Taint, Time, Tolerations};
 
 /// Toleration of a NoExecute taint by an allocated device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,9 +139,12 @@ pub fn has_to_go(claim: &Claim, taints: &Taints<'_>) -> bool {
     goes
 }
 
-/// The first taint that evicts the pods of `claim`, with the device, and its rule, unless the driver set it.
-pub fn evicting_taint(claim: &Claim, taints: &Taints<'_>) -> Option<(DeviceId, Taint, Option<Str>)> {
-    claim.results().iter().find_map(|result| {
+/// The first taint that evicts the pods of a claim with these results, with the device, and its rule, unless the driver set it.
+pub fn evicting_taint(
+    results: &[AllocatedDevice],
+    taints: &Taints<'_>,
+) -> Option<(DeviceId, Taint, Option<Str>)> {
+    results.iter().find_map(|result| {
         let id = result.id();
         let evicts = |taint: &Taint| {
             taint.effect == NO_EXECUTE && tolerance(taint, &result.tolerations) != Tolerance::Forever

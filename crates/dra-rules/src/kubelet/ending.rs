@@ -14,6 +14,7 @@ use super::{
 };
 use crate::eviction::eviction_of;
 use crate::reservation::{PodGroups, is_consumer};
+use crate::scheduling::is_sidecar;
 use dra_model::{Claim, Container, ContainerEnd, ContainerStatus, Event, Kind, Pod, Str, Time};
 
 impl<'c> Stages<'c> {
@@ -237,11 +238,15 @@ pub(super) fn has_completed(pod: &Pod) -> bool {
         let mut own = containers(pod).filter(|status| status.name == container.name);
         own.find_map(|status| status.state.terminated.as_ref())
     };
-    let is_sidecar = |container: &&Container| container.restart_policy.as_deref() == Some("Always");
-    let rest_is_over = pod.spec.init_containers.iter().filter(is_sidecar).all(|sidecar| {
-        let mut own = containers(pod).filter(|status| status.name == sidecar.name);
-        own.any(|status| status.state.terminated.is_some() || status.state.waiting.is_some())
-    });
+    let rest_is_over = pod
+        .spec
+        .init_containers
+        .iter()
+        .filter(|container| is_sidecar(container))
+        .all(|sidecar| {
+            let mut own = containers(pod).filter(|status| status.name == sidecar.name);
+            own.any(|status| status.state.terminated.is_some() || status.state.waiting.is_some())
+        });
     // One that fails before the others is the end of the pod too.
     let has_failed_before = || {
         let mut first = pod

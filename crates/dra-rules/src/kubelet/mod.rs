@@ -27,11 +27,11 @@ use self::ending::{end_before_restart, has_completed, last_end};
 use self::said::Said;
 use crate::owners::{OwnerName, gathered_with, gathering, incomplete};
 use crate::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for, owning_group};
-use crate::scheduling::{DeviceBinding, binding_timed_out};
+use crate::scheduling::{DeviceBinding, binding_timed_out, is_sidecar};
 use dra_allocator::devices::Taints;
 use dra_model::{
-    AllocatedDevice, Claim, Cluster, ContainerStatus, ContainerWaiting, DeviceId, Event, Gap, Gate, Key,
-    Kind, Node, Pod, Str, Time,
+    AllocatedDevice, Claim, Cluster, Container, ContainerStatus, ContainerWaiting, DeviceId, Event, Gap,
+    Gate, Key, Kind, Node, Pod, Str, Time,
 };
 
 pub use cause::{Attaching, Cause, Due, Evidence, Party};
@@ -232,6 +232,15 @@ pub struct Waits {
     pub node_is_ready: bool,
 }
 
+/// Work of a pod that is starting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// This init container runs, of a pod that was started then.
+    Initializing(Str, Option<Time>),
+    /// An image is pulled, in the kubelet's words, since then.
+    Pulling(Str, Option<Time>),
+}
+
 /// Missing data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown<'c> {
@@ -313,9 +322,41 @@ impl<'c> Stages<'c> {
     pub fn pod(&self, pod: &'c Arc<Pod>) -> Option<PodStage<'c>> {
         let has_claims =
             !pod.spec.resource_claims.is_empty() || pod.status.extended_resource_claim_status.is_some();
-        if !has_claims {
-            return None;
+        has_claims.then(|| self.of_any(pod)).flatten()
+    }
+
+    /// What keeps a pod on a node, which may have no claims, from running.
+    pub fn stuck(&self, pod: &'c Arc<Pod>) -> Option<PodStage<'c>> {
+        let found = self.of_any(pod).filter(|_| pod.node().is_some());
+        found.filter(PodStage::is_stuck)
+    }
+
+    /// What a pod that is starting does, as far as the kubelet says.
+    pub fn doing(&self, pod: &Pod) -> Option<Doing> {
+        let mut statuses = pod.status.container_statuses.iter();
+        let waiting = |status: &ContainerStatus| status.state.waiting.clone();
+        let is_initializing =
+            statuses.any(|status| waiting(status).is_some_and(|waiting| waiting.reason == "PodInitializing"));
+        // Of one that runs there is no status.
+        let runs = |container: &&Container| {
+            let mut all = pod.status.init_container_statuses.iter();
+            let is_told = |status: &ContainerStatus| {
+                status.name == container.name
+                    && (status.state.waiting.is_some() || status.state.terminated.is_some())
+            };
+            !is_sidecar(container) && !all.any(is_told)
+        };
+        let running = pod.spec.init_containers.iter().find(runs);
+        if let Some(running) = running.filter(|_| is_initializing) {
+            return Some(Doing::Initializing(running.name.clone(), pod.status.start_time));
         }
+        let events = self.cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
+        let pulls = events.filter(|event| matches!(event.reason.as_str(), "Pulling" | "Pulled"));
+        let last = pulls.max_by_key(|event| (event.last_seen(), event.reason == "Pulled"))?;
+        (last.reason == "Pulling").then(|| Doing::Pulling(last.message.clone(), last.last_seen()))
+    }
+
+    fn of_any(&self, pod: &'c Arc<Pod>) -> Option<PodStage<'c>> {
         let mut found = PodStage {
             pod,
             stage: Stage::Unknown,

@@ -27,7 +27,7 @@ impl<'c> Stages<'c> {
             .taints
             .get_or_init(|| Taints::of(self.cluster).where_rules_are(release.rules));
         let mut claims = evicting_claims(self.cluster, pod, release);
-        let (device, taint, rule) = claims.find_map(|claim| evicting_taint(claim, taints))?;
+        let (device, taint, rule) = claims.find_map(|claim| evicting_taint(claim.results(), taints))?;
         let eviction = pod_eviction(self.cluster, pod, release, |claim| {
             claim_eviction(claim, taints, self.now)
         })?;

@@ -103,16 +103,8 @@ pub fn unoffered<'c>(cluster: &'c Cluster, pod: &Pod) -> Vec<Unoffered<'c>> {
         .iter()
         .filter(|(name, amount)| **amount > 0 && is_extended(name) && !is_offered(name));
     let missing = missing.map(|(name, _)| {
-        let domain = name.split_once('/').map_or("", |(domain, _)| domain);
-        let is_of_domain = |name: &str| {
-            let rest = name.strip_suffix(domain);
-            rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-        };
         let classes = cluster.classes().filter(|class| {
-            gate.enabled
-                && class.spec.extended_resource_name.is_none()
-                && (is_of_domain(&class.metadata.name)
-                    || drivers_named(class).iter().any(|driver| is_of_domain(driver)))
+            gate.enabled && class.spec.extended_resource_name.is_none() && has_domain_of(class, name)
         });
         Unoffered {
             resource: name.clone(),
@@ -120,6 +112,30 @@ pub fn unoffered<'c>(cluster: &'c Cluster, pod: &Pod) -> Vec<Unoffered<'c>> {
         }
     });
     missing.collect()
+}
+
+/// Returns whether a class, or a driver that it names, has the domain of a resource: `gpu.example.com` that of `example.com/gpu`.
+fn has_domain_of(class: &Class, resource: &str) -> bool {
+    let domain = resource.split_once('/').map_or("", |(domain, _)| domain);
+    let has_domain = |name: &str| {
+        let rest = name.strip_suffix(domain);
+        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    has_domain(&class.metadata.name) || drivers_named(class).iter().any(|driver| has_domain(driver))
+}
+
+/// Returns whether one of `claims` requests the devices that an extended resource stands for, as far as names tell.
+pub(super) fn is_in_claims(cluster: &Cluster, resource: &str, claims: &[Arc<Claim>]) -> bool {
+    let provider = class_of(cluster, resource);
+    let requests = claims.iter().flat_map(|claim| &claim.spec.devices.requests);
+    let mut specs = requests.flat_map(|request| request.exactly.iter().chain(&request.first_available));
+    is_extended(resource)
+        && specs.any(|spec| match provider {
+            Some(class) => class.metadata.name == spec.device_class_name,
+            None => cluster
+                .class(&spec.device_class_name)
+                .is_some_and(|class| has_domain_of(class, resource)),
+        })
 }
 
 /// Extended resources of a pod.

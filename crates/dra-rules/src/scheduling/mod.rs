@@ -77,6 +77,7 @@ pub use placement::{GenerateError, allocate, generate_claims, place, release, re
 pub use plain::{Lack, Plain, PlainFilters, not_simulated, tells_unfit};
 pub use preemption::{preemptors, victims};
 pub use profiles::{foreign_scheduler, other_scheduler};
+pub(crate) use requests::is_sidecar;
 pub use requests::{Amounts, Usage, allocatable, pod_requests};
 pub use said::{Rejection, Unsimulated, rejections};
 pub use score::{BEST_SCORE, SCORE_WEIGHT, normalized};

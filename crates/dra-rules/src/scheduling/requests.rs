@@ -56,7 +56,7 @@ pub(super) fn pod_requests_with(pod: &Pod, share: &[(Str, Quantity)]) -> Amounts
 }
 
 /// Returns whether an init container keeps running beside the ordinary ones.
-pub(super) fn is_sidecar(container: &Container) -> bool {
+pub(crate) fn is_sidecar(container: &Container) -> bool {
     container
         .restart_policy
         .as_ref()

@@ -176,6 +176,7 @@ impl World<'_> {
                     let devices: Arc<[DeviceItem]> = claim
                         .results()
                         .iter()
+                        .filter(|result| result.takes())
                         .map(|result| DeviceItem::from(result.id()))
                         .collect();
                     if !devices.is_empty() {

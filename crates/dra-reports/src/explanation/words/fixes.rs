@@ -77,6 +77,9 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
             &count.to_string(),
             before,
         ),
+        Fix::DropExtended { container, resource } => format!(
+            "remove {resource} from container {container} of {pod}, whose claims request such devices already"
+        ),
         Fix::LessCapacity {
             request,
             capacity,
@@ -306,6 +309,25 @@ pub(in super::super) fn placement(
 /// That pods end without further action.
 pub(in super::super) const TERMINATING: &str = "no action needed: it is being deleted";
 
+/// That an autoscaler adds a node.
+pub(in super::super) fn await_scale_up(component: &str) -> String {
+    format!("wait for the node that {component} is adding for the pod")
+}
+
+/// That nodes were added just now.
+pub(in super::super) fn await_nodes(nodes: &[Str]) -> String {
+    let (was, is) = if nodes.len() == 1 {
+        ("was", "is")
+    } else {
+        ("were", "are")
+    };
+    let named = some(nodes.iter().map(|node| format!("node/{node}")));
+    format!("wait until {named}, which {was} added less than 10 minutes ago, {is} ready for the pod")
+}
+
+/// What to do if a node does not come.
+pub(in super::super) const AWAIT_NODE: &str = "no action needed, unless this takes longer than new nodes usually need: then check the node, its taints and the pods of the driver there";
+
 /// Who makes a node ready.
 pub(in super::super) const RESTORE_NODE: &str =
     "ask an administrator to check the node and its kubelet; the taint is removed automatically";
@@ -338,9 +360,12 @@ pub(in super::super) fn binding(
 }
 
 /// That a quota has to be raised.
-pub(in super::super) fn raise(quota: &str) -> String {
-    format!("raise {quota}, or delete claims that count against it")
+pub(in super::super) fn raise(quota: &str, counted: &str) -> String {
+    format!("raise {quota}, or delete {counted} that count against it")
 }
+
+/// Who raises a quota, and what follows.
+pub(in super::super) const RAISE_HOW: &str = "ask an administrator of the namespace; the owner creates its pods automatically once the quota admits them";
 
 /// That no fix was found.
 pub(in super::super) const NO_FIX: &str = "no tested change makes it fit";
@@ -397,7 +422,7 @@ pub(in super::super) fn in_manifest(pod: &Key) -> String {
 
 /// That the owner creates other pods as before.
 pub(in super::super) fn others_without(owner: &str) -> String {
-    format!("{owner} creates further pods without it")
+    format!("{owner} creates further pods without it: change its pod template, too")
 }
 
 /// That the change belongs in the pod template of the owner.

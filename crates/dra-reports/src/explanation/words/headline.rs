@@ -2,6 +2,7 @@
 
 use dra_allocator::{AttemptError, ErrorSubject, Failure};
 use dra_model::{Gate, Key};
+use dra_rules::kubelet::Doing;
 use dra_rules::owners::{OwnerName, Queued, Retry};
 use dra_rules::scheduling::{IN_MEMORY_CLAIM, Spared};
 
@@ -70,6 +71,9 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
         Answer::Bound(bound) => of_bound(bound),
         Answer::Attaching(fact) => stuck_text(fact),
         Answer::NoPods(owner, why) => format!("{owner} has no pods{}", no_pods(why)),
+        Answer::FewerPods(owner, active, wanted, refused) => {
+            format!("{owner} has {active} of {wanted} pods: {}", self::word(refused))
+        }
         Answer::Silent(was, scheduler, since) => {
             let since = since.map_or_else(String::new, |since| format!(" since it was created at {since}"));
             let was = self::answer(was);
@@ -123,7 +127,15 @@ fn of_bound(Bound { node, devices, how }: &Bound) -> String {
         format!(" with {}", some(devices))
     };
     match how {
-        OnNode::Starts => format!("the pod is bound to {node}"),
+        OnNode::Starts(None) => format!("the pod is bound to {node}"),
+        OnNode::Starts(Some(Doing::Initializing(container, since))) => {
+            let since = since.map_or_else(String::new, |since| format!(", of a pod that started at {since}"));
+            format!("the pod is starting on {node}: init container {container} is running{since}")
+        }
+        OnNode::Starts(Some(Doing::Pulling(said, since))) => {
+            let since = since.map_or_else(String::new, |since| format!(" since {since}"));
+            format!("the pod is starting on {node}{since}: {said}")
+        }
         OnNode::Runs => format!("the pod is running on {node}{with}"),
         OnNode::Ends(ending) => ends(node, ending),
         OnNode::Stuck(fact) => format!("the pod is bound to {node}, but {}", self::fact(fact)),
@@ -710,6 +722,19 @@ pub(in super::super) fn one_of_pods(
     } else {
         format!("first pending pod of the {pods} pods of {owner}")
     }
+}
+
+/// That a StatefulSet creates its pods one after another.
+pub(in super::super) fn next_pod(owner: &OwnerName, active: usize, wanted: Option<i64>) -> String {
+    let of = wanted.map_or_else(String::new, |wanted| format!(" of {wanted}"));
+    format!(
+        "{owner} has {active}{of} pods: unless spec.podManagementPolicy is Parallel, it creates the next one once all of them are ready"
+    )
+}
+
+/// That an owner has ended.
+pub(in super::super) fn owner_ended(owner: &OwnerName, said: &Condition) -> String {
+    format!("{owner} has finished: {}", condition(said))
 }
 
 fn no_pods(why: &NoPods) -> String {

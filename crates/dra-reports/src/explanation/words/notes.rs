@@ -1,6 +1,6 @@
 //! The sentences of notes: what else is known of the answer.
 
-use dra_model::{Condition, DeviceId, Gap, Key, Kind, Str};
+use dra_model::{Condition, DeviceId, Gap, Gate, Key, Kind, Quantity, Str};
 
 use super::super::fact::Speaker;
 use super::super::namesake::Namesake;
@@ -43,6 +43,35 @@ pub(in super::super) fn preempting(victims: &[Key], node: &str) -> String {
         "preemption is under way: {} {are} being deleted on {node}, which kube-scheduler has nominated for this pod; it tries again once {they} \
          gone",
         some(victims.iter().map(pod))
+    )
+}
+
+/// That a pod names a template as its claim.
+pub(in super::super) fn template_is_meant(name: &Key) -> String {
+    format!(
+        "template/{name} exists: if it is meant, use resourceClaimTemplateName instead of resourceClaimName in the pod"
+    )
+}
+
+/// What keeps a pod from fitting once its gates are removed.
+pub(in super::super) fn without_gates(why: &str) -> String {
+    format!("without its scheduling gates it does not fit either: {why}")
+}
+
+/// That a request policy makes more of a requested amount.
+pub(in super::super) fn rounded(capacity: &str, asked: &Quantity, wanted: &Quantity) -> String {
+    format!("the devices' request policy rounds {asked} of {capacity} up to {wanted}")
+}
+
+/// That a pod which has devices does not run.
+pub(in super::super) fn idle_holder(holder: &Key, why: &str) -> String {
+    format!("{}, which has devices, is not running: {why}", pod(holder))
+}
+
+/// That only the silence of a scheduler tells of a gate.
+pub(in super::super) fn on_by_silence(gate: Gate, scheduler: &str) -> String {
+    format!(
+        "{gate} is assumed on in kube-scheduler: {scheduler} has reported nothing about the pod, and with the gate off it would have"
     )
 }
 

@@ -159,8 +159,14 @@ pub(in super::super) fn brief(brief: &Brief) -> String {
         }
         Brief::Requests(requests) => format!("too few for {} together", names(requests).join(" and ")),
         Brief::Fact(Fact::RuledOut(_, Evidence::Lacking(lacking))) => format!(
-            "devices of {1} lack attribute {0}",
-            lacking.constraint.attribute, lacking.driver
+            "{} of {} lack attribute {}",
+            if lacking.is_of_all {
+                "devices"
+            } else {
+                "some devices"
+            },
+            lacking.driver,
+            lacking.constraint.attribute
         ),
         Brief::Fact(fact) => self::fact(fact),
     }

@@ -585,7 +585,7 @@ fn with_taints(cluster: &Cluster, pods: Vec<(&Arc<Pod>, &Arc<Claim>)>) -> Vec<St
     let taints = Taints::of(cluster);
     let name = |(pod, claim): (&Arc<Pod>, &Arc<Claim>)| {
         let pod = format!("pod/{}", pod.key());
-        match eviction::evicting_taint(claim, &taints) {
+        match eviction::evicting_taint(claim.results(), &taints) {
             Some((_, taint, Some(rule))) => format!("{pod} (taint {taint} by rule/{rule})"),
             Some((_, taint, None)) => format!("{pod} (taint {taint})"),
             None => pod,

@@ -7,13 +7,15 @@ use std::sync::Arc;
 use super::change::Fix;
 use super::edit::change_of_claim;
 use crate::reservation::{Origin, has_consumer};
-use crate::scheduling::extended::{Unoffered, class_of, unoffered};
+use crate::scheduling::extended::{Unoffered, class_of, is_in_claims, unoffered};
 use crate::scheduling::locality::Localities;
 use crate::scheduling::plain;
 use crate::scheduling::spared::Sparing;
 use dra_allocator::devices::{keeps_off, known_names, rule_matches_pool, rules_of_scheduler, slice_device};
 use dra_cel::{DeviceInput, Known, Mistake, Terms, guarded, repairs};
-use dra_model::{AllocationMode, Claim, Cluster, DeviceRequest, Key, Node, Pod, Quantity, Str, lookup};
+use dra_model::{
+    AllocationMode, Claim, Cluster, DeviceRequest, Key, Node, NodeSelector, Pod, Quantity, Str, lookup,
+};
 
 /// Changes that are tried on a node: as many more as any search has time for are looked for, and left out.
 pub(super) const MOST_CANDIDATES: usize = 10_000;
@@ -64,7 +66,13 @@ fn of_node(node: &Node, pod: &Pod) -> Vec<Fix> {
         .and_then(|affinity| affinity.node_affinity.as_ref());
     let required =
         affinity.and_then(|nodes| nodes.required_during_scheduling_ignored_during_execution.as_ref());
-    if required.is_some_and(|selector| !selector.matches(&node.metadata).unwrap_or(false)) {
+    // The DaemonSet controller requires the node of each of its pods.
+    let is_daemon = pod
+        .metadata
+        .controller()
+        .is_some_and(|owner| owner.kind == "DaemonSet");
+    let excludes = |selector: &NodeSelector| !selector.matches(&node.metadata).unwrap_or(false);
+    if !is_daemon && required.is_some_and(excludes) {
         fixes.push(Fix::DropNodeAffinity);
     }
     fixes
@@ -335,11 +343,17 @@ impl Names {
     }
 }
 
-/// Less of extended resources that classes stand behind.
-fn of_extended(cluster: &Cluster, pod: &Pod) -> Vec<Fix> {
+/// Less of extended resources that classes stand behind, and none of those whose devices the claims request, too.
+fn of_extended(cluster: &Cluster, pod: &Pod, own: &[Arc<Claim>]) -> Vec<Fix> {
     let mut fixes = Vec::new();
     for container in pod.spec.containers.iter().chain(&pod.spec.init_containers) {
         for (resource, amount) in &container.resources.requests {
+            if is_in_claims(cluster, resource, own) {
+                fixes.push(Fix::DropExtended {
+                    container: container.name.clone(),
+                    resource: resource.clone(),
+                });
+            }
             if class_of(cluster, resource).is_none() {
                 continue;
             }
@@ -434,7 +448,7 @@ pub(super) fn all(
     fixes.extend(taints(cluster, localities, node, own));
     if let Some(pod) = pod {
         fixes.extend(of_node(node, pod));
-        fixes.extend(of_extended(cluster, pod));
+        fixes.extend(of_extended(cluster, pod, own));
         fixes.extend(of_classes(cluster, pod));
     }
     fixes.sort_by_key(rank);

@@ -65,6 +65,13 @@ pub enum Fix {
         /// The amount that it asks for then.
         count: i64,
     },
+    /// A container asks for no extended resource whose devices the claims request, too.
+    DropExtended {
+        /// The container.
+        container: Str,
+        /// The resource.
+        resource: Str,
+    },
     /// A request asks for less of a capacity.
     LessCapacity {
         /// The claim.
@@ -201,9 +208,10 @@ impl Fix {
             Self::Release { in_use: false, .. } | Self::Uncordon { .. } => ClassOfFix::Idle,
             Self::Tolerate { has_other: false, .. } | Self::TolerateNode { .. } => ClassOfFix::Tolerate,
             Self::Fewer { .. } | Self::FewerExtended { .. } | Self::LessCapacity { .. } => ClassOfFix::Less,
-            Self::ReplaceTerm { .. } | Self::RenewClaim { .. } | Self::Tolerate { has_other: true, .. } => {
-                ClassOfFix::Same
-            }
+            Self::ReplaceTerm { .. }
+            | Self::RenewClaim { .. }
+            | Self::DropExtended { .. }
+            | Self::Tolerate { has_other: true, .. } => ClassOfFix::Same,
             Self::DropTerm { .. }
             | Self::DropConstraint { .. }
             | Self::UseClass { .. }
@@ -241,6 +249,23 @@ impl Fix {
                 Self::FewerExtended {
                     container, resource, ..
                 },
+                Self::FewerExtended {
+                    container: c,
+                    resource: r,
+                    ..
+                },
+            )
+            | (
+                Self::FewerExtended {
+                    container, resource, ..
+                },
+                Self::DropExtended {
+                    container: c,
+                    resource: r,
+                },
+            )
+            | (
+                Self::DropExtended { container, resource },
                 Self::FewerExtended {
                     container: c,
                     resource: r,
@@ -409,24 +434,18 @@ impl Fix {
                 container,
                 resource,
                 count,
-            } => change_pod(cluster, pod, |pod| {
-                let containers = pod
-                    .spec
-                    .containers
-                    .iter_mut()
-                    .chain(&mut pod.spec.init_containers);
-                for found in containers.filter(|found| found.name == *container) {
-                    let resources = &mut *found.resources;
-                    let lists = [&mut resources.requests, &mut resources.limits];
-                    for (name, amount) in lists.into_iter().flatten() {
-                        if name == resource
-                            && let Ok(less) = count.to_string().parse::<Quantity>()
-                        {
-                            *amount = less;
-                        }
+            } => change_resources(cluster, pod, container, |list| {
+                for (_, amount) in list.iter_mut().filter(|(name, _)| name == resource) {
+                    if let Ok(less) = count.to_string().parse::<Quantity>() {
+                        *amount = less;
                     }
                 }
             }),
+            Self::DropExtended { container, resource } => {
+                change_resources(cluster, pod, container, |list| {
+                    list.retain(|(name, _)| name != resource)
+                });
+            }
             Self::DropNodeLabel { key } => change_pod(cluster, pod, |pod| {
                 pod.spec.node_selector.retain(|(known, _)| known != key);
             }),
@@ -498,6 +517,24 @@ fn change_pod(cluster: &mut Cluster, pod: &mut Option<Arc<Pod>>, change: impl Fn
         change(Arc::make_mut(pod));
         cluster.apply(Change::Put(Object::Pod(Arc::clone(pod))));
     }
+}
+
+/// Changes the requests and the limits of a container.
+fn change_resources(
+    cluster: &mut Cluster,
+    pod: &mut Option<Arc<Pod>>,
+    container: &str,
+    change: impl Fn(&mut Vec<(Str, Quantity)>),
+) {
+    change_pod(cluster, pod, |pod| {
+        let spec = &mut pod.spec;
+        let containers = spec.containers.iter_mut().chain(&mut spec.init_containers);
+        for found in containers.filter(|found| found.name == container) {
+            let resources = &mut *found.resources;
+            change(&mut resources.requests);
+            change(&mut resources.limits);
+        }
+    });
 }
 
 fn change_node(cluster: &mut Cluster, name: &Str, change: impl FnOnce(&mut Node)) {

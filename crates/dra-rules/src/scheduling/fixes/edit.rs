@@ -66,6 +66,7 @@ impl Fix {
             self,
             Self::TolerateNode { .. }
                 | Self::FewerExtended { .. }
+                | Self::DropExtended { .. }
                 | Self::DropNodeLabel { .. }
                 | Self::DropNodeAffinity
         )
@@ -302,6 +303,8 @@ fn change_of_container(path: &str, old: &Container, new: &Container, operations:
         ("limits", &old.resources.limits, &new.resources.limits),
     ];
     for (list, old, new) in lists {
+        let lost = old.iter().filter(|(name, _)| lookup(new, name).is_none());
+        of_container.extend(lost.map(|(name, _)| remove(&format!("{path}/resources/{list}/{}", part(name)))));
         for (name, amount) in new {
             if lookup(old, name) != Some(amount) {
                 let path = format!("{path}/resources/{list}/{}", part(name));

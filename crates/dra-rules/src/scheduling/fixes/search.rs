@@ -33,7 +33,7 @@ pub enum Subject {
 
 impl Subject {
     /// The claims that are to be allocated, or are already.
-    pub(in crate::scheduling) fn own_claims(&self, cluster: &Cluster) -> Vec<Arc<Claim>> {
+    pub fn own_claims(&self, cluster: &Cluster) -> Vec<Arc<Claim>> {
         match self {
             Self::Claims(keys) => keys
                 .iter()
