@@ -308,8 +308,7 @@ mod shell {
     /// The answer to kubectl's completion: what the command line itself knows, and names from the cluster if there are
     /// some to be had in time. Failures are silent, the user is in the middle of a line.
     fn complete(words: &[OsString], environment: Environment) -> String {
-        let mut root = cli::command_line();
-        root.build();
+        let root = cli::built();
         let mut completion = cli::complete(words, &root);
         if let Some((find, typed)) = completion.lookup.take() {
             let mut settings: Settings = cli::settings_so_far(words);

@@ -17,7 +17,7 @@ use super::values::go_bool;
 const LIST_VERBS: [&str; 4] = ["get", "list", "ls", "show"];
 const LISTS: [&str; 4] = ["claims", "devices", "taints", "reserved"];
 
-/// Returns `args` with the full names of subcommands first and switches without values. `root` must have been built.
+/// Returns `args` with the full names of subcommands first and switches without values. Flags of `root` are those of all commands.
 ///
 /// Arguments that are not understood keep their place, so that the parser reports them.
 pub(super) fn normalize(args: impl IntoIterator<Item = OsString>, root: &Command) -> Vec<OsString> {
@@ -27,7 +27,7 @@ pub(super) fn normalize(args: impl IntoIterator<Item = OsString>, root: &Command
     let mut command = root;
     let mut may_be_command = true;
     while let Some(arg) = args.next() {
-        match read(&arg, command) {
+        match read(&arg, &[command, root]) {
             Read::End => {
                 rest.push(arg);
                 rest.extend(args);
@@ -82,7 +82,7 @@ fn is_list(root: &Command, word: &OsStr) -> bool {
 pub(super) fn names<'a>(args: &'a [String], command: &Command) -> impl Iterator<Item = &'a String> {
     let mut is_value = false;
     args.iter().filter(move |arg| {
-        let read = read(OsStr::new(arg.as_str()), command);
+        let read = read(OsStr::new(arg.as_str()), &[command]);
         let is_name = !is_value && matches!(read, Read::Word);
         is_value = matches!(read, Read::Flag(Some(_)));
         is_name
@@ -101,7 +101,8 @@ pub(super) enum Read<'c> {
     Switch { name: String, on: bool },
 }
 
-pub(super) fn read<'c>(arg: &OsStr, command: &'c Command) -> Read<'c> {
+/// Reads an argument where the flags of these commands can stand.
+pub(super) fn read<'c>(arg: &OsStr, commands: &[&'c Command]) -> Read<'c> {
     let Some(text) = arg.to_str() else {
         return Read::Word;
     };
@@ -111,23 +112,24 @@ pub(super) fn read<'c>(arg: &OsStr, command: &'c Command) -> Read<'c> {
         let (name, value) = long
             .split_once('=')
             .map_or((long, None), |(name, value)| (name, Some(value)));
-        let flag = long_flag(command, name);
+        let flag = commands.iter().find_map(|command| long_flag(command, name));
         match (flag, value) {
             (Some(flag), Some(value)) if !takes_value(flag) => switch(format!("--{name}"), value),
             (flag, None) => Read::Flag(flag.filter(|flag| takes_value(flag))),
             _ => Read::Flag(None),
         }
     } else if text.len() > 1 && text.starts_with('-') {
-        short_flags(text, command)
+        short_flags(text, commands)
     } else {
         Read::Word
     }
 }
 
 /// `-A`, `-nNAME`, `-n NAME`, `-wA`, `-A=false`.
-fn short_flags<'c>(text: &str, command: &'c Command) -> Read<'c> {
+fn short_flags<'c>(text: &str, commands: &[&'c Command]) -> Read<'c> {
     for (at, name) in text.char_indices().skip(1) {
-        let Some(flag) = command.get_arguments().find(|arg| arg.get_short() == Some(name)) else {
+        let mut flags = commands.iter().flat_map(|command| command.get_arguments());
+        let Some(flag) = flags.find(|arg| arg.get_short() == Some(name)) else {
             break;
         };
         let rest = &text[at + name.len_utf8()..];
@@ -188,7 +190,7 @@ mod tests {
                 .action(ArgAction::Append)
                 .global(true)
         };
-        let mut command = Command::new("kubectl-dra")
+        Command::new("kubectl-dra")
             .args([
                 switch("all", 'A'),
                 switch("watch", 'w'),
@@ -196,9 +198,7 @@ mod tests {
                 value("from", 'f'),
             ])
             .subcommand(Command::new("claims").arg(Arg::new("names").num_args(0..)))
-            .subcommand(Command::new("convert").subcommand(Command::new("plan")));
-        command.build();
-        command
+            .subcommand(Command::new("convert").subcommand(Command::new("plan")))
     }
 
     #[test]

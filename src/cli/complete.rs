@@ -90,7 +90,6 @@ pub(crate) fn settings_so_far(words: &[OsString]) -> Settings {
 /// The flags among words that need not be a command line.
 pub(crate) fn settings_of(finished: &[OsString]) -> Settings {
     let mut root = super::command_line().ignore_errors(true);
-    root.build();
     let args = normalize(
         std::iter::once("kubectl-dra".into()).chain(finished.iter().cloned()),
         &root,
@@ -180,7 +179,7 @@ impl<'c> Place<'c> {
         if self.flag.take().is_some() {
             return;
         }
-        match read(OsStr::new(word), self.command) {
+        match read(OsStr::new(word), &[self.command]) {
             Read::End if !self.names_only => self.names_only = true,
             Read::Flag(flag) if !self.names_only => self.flag = flag,
             Read::Switch { .. } if !self.names_only => {}
@@ -259,7 +258,7 @@ impl Completion {
 }
 
 fn first_line(text: &clap::builder::StyledStr) -> String {
-    crate::output::unglued(text.to_string().lines().next().unwrap_or_default())
+    text.to_string().lines().next().unwrap_or_default().to_owned()
 }
 
 /// Returns whether the program was called under the name of the completion script. A link of that name does what the script

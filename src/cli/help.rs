@@ -50,7 +50,7 @@ const COMMON_HEADING: &str = "Global options (all: `kubectl dra options`)";
 
 const TEMPLATE: &str = "{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
-/// Gives `root` and all commands below it the same form of help, for `-h`, `--help` and `help`.
+/// Gives `root` and all commands below it the same form of help, for `-h`, `--help` and `help`, before it is [`kept`] whole.
 pub(super) fn shape(root: Command) -> Command {
     let words = [
         Command::new(OPTIONS).about("Print the options that all commands share"),
@@ -140,14 +140,30 @@ fn kept_whole(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// `command` and all commands below it with their help kept whole: takes longer than most commands do.
+pub(super) fn kept(command: Command) -> Command {
+    let about = kept_text(command.get_about());
+    let (before, after) = (
+        kept_text(command.get_before_help()),
+        kept_text(command.get_after_help()),
+    );
+    command
+        .about(about)
+        .before_help(before)
+        .after_help(after)
+        .mut_args(kept_flag)
+        .mut_subcommands(kept)
+}
+
 /// The flag with its help kept whole.
-fn kept(flag: Arg) -> Arg {
-    let text = |part: Option<&StyledStr>| {
-        let kept = part.map(|text| StyledStr::from(kept_whole(&text.to_string())));
-        Resettable::from(kept)
-    };
-    let (short, long) = (text(flag.get_help()), text(flag.get_long_help()));
+fn kept_flag(flag: Arg) -> Arg {
+    let (short, long) = (kept_text(flag.get_help()), kept_text(flag.get_long_help()));
     flag.help(short).long_help(long)
+}
+
+fn kept_text(text: Option<&StyledStr>) -> Resettable<StyledStr> {
+    text.map(|text| StyledStr::from(kept_whole(&text.to_string())))
+        .into()
 }
 
 /// Returns what clap has set, as people read it.
@@ -159,7 +175,6 @@ pub(super) fn set(rendered: &StyledStr) -> String {
 fn shaped(command: Command, path: &str) -> Command {
     let text = |part: Option<&StyledStr>| part.map(StyledStr::to_string);
     let about = text(command.get_about()).unwrap_or_default();
-    let listed = kept_whole(&about);
     // The first paragraph of the long form is the short form.
     let details =
         text(command.get_long_about()).and_then(|long| Some(long.strip_prefix(&about)?.trim().to_owned()));
@@ -181,18 +196,13 @@ fn shaped(command: Command, path: &str) -> Command {
         .long(AT_LENGTH)
         .action(ArgAction::HelpLong)
         .hide(true);
-    let command = if listed.is_empty() {
-        command
-    } else {
-        command.about(listed)
-    };
     command
-        .mut_args(|flag| any_case(kept(flag)))
-        .before_help(kept_whole(&joined(top)))
-        .after_help(kept_whole(&joined(end)))
+        .mut_args(any_case)
+        .before_help(joined(top))
+        .after_help(joined(end))
         .help_template(TEMPLATE)
         .disable_help_flag(true)
-        .args([kept(help), at_length])
+        .args([help, at_length])
         .mut_subcommands(|subcommand| {
             let path = format!("{path} {}", subcommand.get_name());
             shaped(subcommand, &path)
@@ -201,7 +211,7 @@ fn shaped(command: Command, path: &str) -> Command {
 
 /// The page of the flags of `root` that all commands have. `root` is not in its shape yet.
 pub(super) fn options(root: &Command) -> String {
-    let flags = root.get_arguments().map(|flag| kept(flag.clone()));
+    let flags = root.get_arguments().map(|flag| kept_flag(flag.clone()));
     let rendered = Command::new("kubectl dra options")
         .args(flags)
         .disable_help_flag(true)

@@ -87,12 +87,11 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> anyhow::Result<
         return Ok(Invocation::Complete(args.collect()));
     }
     let mut command = command_line();
-    command.build();
     let args = argv::normalize(std::iter::once(program).chain(args), &command);
     let args = help::asked_by_word(args, &command);
     let mut matches = match command.try_get_matches_from_mut(&args) {
         Ok(matches) => matches,
-        Err(error) => return shown(error, |error| words::meant(error, &args, &command)),
+        Err(error) => return shown(error, &args),
     };
     if matches.subcommand_name() == Some(help::OPTIONS) {
         return Ok(Invocation::Show(help::options(&all_flags())));
@@ -117,7 +116,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> anyhow::Result<
     }
     let checked = subcommand.accepts().check(subcommand.name(), &settings);
     checked.map_err(|(error, flag)| match flag {
-        Some(flag) => words::refused(error, flag, &args, &command),
+        Some(flag) => words::refused(error, flag, &args, &built()),
         None => error,
     })?;
     Ok(Invocation::Run(Box::new(settings), Box::new(subcommand)))
@@ -137,7 +136,14 @@ fn all_flags() -> clap::Command {
     })
 }
 
-/// The whole command line as data.
+/// The whole command line as data, in which each command has the flags of the program.
+pub(crate) fn built() -> clap::Command {
+    let mut command = command_line();
+    command.build();
+    command
+}
+
+/// The whole command line as data. Every run makes it: the texts are not ready to be shown as help.
 pub(crate) fn command_line() -> clap::Command {
     let mut command = help::shape(all_flags());
     for (name, accepts) in ACCEPTED {
@@ -159,14 +165,16 @@ pub(crate) fn command_line() -> clap::Command {
 }
 
 /// Help that was asked for, or that lists what can follow, is an answer and goes to stdout, as with kubectl.
-fn shown(error: clap::Error, meant: impl FnOnce(clap::Error) -> anyhow::Error) -> anyhow::Result<Invocation> {
+fn shown(error: clap::Error, args: &[OsString]) -> anyhow::Result<Invocation> {
     match error.kind() {
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let again = help::kept(command_line()).try_get_matches_from(args);
+            let error = again.err().unwrap_or(error);
             Ok(Invocation::Show(help::set(&error.render())))
         }
-        _ => Err(meant(error)),
+        _ => Err(words::meant(error, args, &built())),
     }
 }
 

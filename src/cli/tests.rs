@@ -469,7 +469,7 @@ fn shell_words(line: &str) -> Vec<String> {
 
 #[test]
 fn the_first_page_lists_each_command_once_and_fits_80_columns() {
-    let mut root = command_line().term_width(80);
+    let mut root = help::kept(command_line()).term_width(80);
     root.build();
     let page = help::set(&root.clone().render_help());
     for command in root.get_subcommands() {
@@ -489,7 +489,7 @@ fn the_first_page_lists_each_command_once_and_fits_80_columns() {
 
 #[test]
 fn help_is_toned_without_a_change_of_its_text() {
-    let mut root = command_line().term_width(80);
+    let mut root = help::kept(command_line()).term_width(80);
     root.build();
     let whole = std::iter::once((String::new(), root.clone()));
     for (path, mut command) in whole.chain(all_commands(&root)) {
@@ -508,7 +508,7 @@ fn help_is_toned_without_a_change_of_its_text() {
 
 #[test]
 fn help_of_a_command_fits_on_a_screen() {
-    let mut root = command_line().term_width(80);
+    let mut root = help::kept(command_line()).term_width(80);
     root.build();
     let whole = std::iter::once((String::new(), root.clone()));
     for (path, mut command) in whole.chain(all_commands(&root)) {
@@ -520,7 +520,7 @@ fn help_of_a_command_fits_on_a_screen() {
 #[test]
 fn help_breaks_no_line_within_what_is_copied() {
     let pages = |columns: usize| {
-        let mut root = command_line().term_width(columns);
+        let mut root = help::kept(command_line()).term_width(columns);
         root.build();
         let whole = std::iter::once((String::new(), root.clone()));
         let pages = whole.chain(all_commands(&root));

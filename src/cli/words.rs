@@ -9,7 +9,6 @@ use itertools::Itertools;
 
 use super::{argv, global, help, values};
 use crate::error::UsageError;
-use crate::output::unglued;
 use dra_reports::findings::Code;
 use dra_reports::script::{Arguments, Script};
 
@@ -484,7 +483,7 @@ impl<'a> Typed<'a> {
         let help = self
             .command
             .get_before_help()
-            .map(|help| unglued(&help.to_string()))
+            .map(|help| help.to_string())
             .unwrap_or_default();
         let begin = format!("{} ", self.path);
         let example = help

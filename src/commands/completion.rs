@@ -6,7 +6,6 @@ use clap_complete::generate;
 
 use crate::context::Ctx;
 use crate::error::Outcome;
-use crate::output::unglued;
 use dra_model::Slice;
 
 use super::Accepts;
@@ -142,5 +141,5 @@ fn for_powershell(ctx: &Ctx) -> String {
     let mut script = Vec::new();
     // The script completes the program itself: as a plugin it is completed by kubectl.
     generate(PowerShell, &mut ctx.command_line(), "kubectl-dra", &mut script);
-    unglued(&String::from_utf8_lossy(&script))
+    String::from_utf8_lossy(&script).into_owned()
 }

@@ -21,6 +21,13 @@ pub fn some_of<T>(items: &[T], small: usize) -> impl Iterator<Item = &T> {
     (0..count).map(move |place| &items[place * items.len() / count])
 }
 
+/// Some rows of a table that takes a control plane long, spread evenly over it: at most `small` with small effort, unless
+/// `KUBECTL_DRA_TEST_TABLES` is set, as in CI; otherwise all.
+pub fn some_rows<T>(rows: &[T], small: usize) -> impl Iterator<Item = &T> {
+    let are_whole = std::env::var_os("KUBECTL_DRA_TEST_TABLES").is_some();
+    some_of(rows, if are_whole { usize::MAX } else { small })
+}
+
 /// Pairs of the items of two lists. With small effort each item of either list stands in at least one pair, otherwise all are made.
 pub fn some_pairs<'a, A, B>(first: &'a [A], second: &'a [B]) -> impl Iterator<Item = (&'a A, &'a B)> {
     let (rows, columns) = (first.len(), second.len());

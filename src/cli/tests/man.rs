@@ -11,7 +11,6 @@ use clap_mangen::roff::{Roff, roman};
 use super::{all_commands, command_line, help};
 use crate::cli::EXIT_CODES;
 use crate::generated;
-use crate::output::unglued;
 
 /// Appends a section whose lines stay as they are.
 fn section(page: &mut Vec<u8>, title: &str, text: &str) -> io::Result<()> {
@@ -61,7 +60,7 @@ fn page(command: &clap::Command, is_root: bool) -> io::Result<String> {
             "kubectl-dra(1) has the options of every command",
         )?;
     }
-    Ok(unglued(&String::from_utf8_lossy(&page)))
+    Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -22,8 +22,6 @@ use super::wait::{PATIENCE, try_wait};
 /// A program about to run: arguments, environment (empty unless given), standard input (closed unless given).
 pub(crate) struct Invocation {
     command: Command,
-    /// The program that ties a background process to this one, see `guard` in `tests/go/cmd/controlplane`.
-    guard: Option<PathBuf>,
     input: Vec<u8>,
     /// Target of standard output if it is not captured.
     stdout: Option<Stdio>,
@@ -37,17 +35,10 @@ impl Invocation {
         command.env_clear();
         Self {
             command,
-            guard: None,
             input: Vec::new(),
             stdout: None,
             home: None,
         }
-    }
-
-    /// In the background it ends with this process; `guard` is the control plane's binary, which sees to it.
-    pub(crate) fn guarded_by(mut self, guard: &Path) -> Self {
-        self.guard = Some(guard.to_owned());
-        self
     }
 
     /// Gives the program an empty home of its own, without a kubeconfig.
@@ -190,23 +181,25 @@ impl Invocation {
         self.start_on_screen(columns, shown).finish()
     }
 
-    /// Starts it and leaves it running. It ends when the returned value is dropped, or when the test dies.
+    /// Starts it and leaves it running. It ends when the returned value is dropped, or, on Linux, when the test dies.
     #[track_caller]
-    pub(crate) fn start(self) -> Process {
-        let guard = self.guard.expect("a program that ends with the test has a guard");
-        let mut guarded = Command::new(guard);
-        guarded
-            .arg("guard")
-            .arg(self.command.get_program())
-            .args(self.command.get_args())
-            .env_clear();
-        for (name, value) in self.command.get_envs() {
-            guarded.env(name, value.unwrap_or_default());
+    pub(crate) fn start(mut self) -> Process {
+        if cfg!(target_os = "linux") {
+            let mut guarded = Command::new("/usr/bin/setpriv");
+            guarded
+                .args(["--pdeathsig", "KILL", "--"])
+                .arg(self.command.get_program())
+                .args(self.command.get_args())
+                .env_clear();
+            for (name, value) in self.command.get_envs() {
+                guarded.env(name, value.unwrap_or_default());
+            }
+            if let Some(dir) = self.command.get_current_dir() {
+                guarded.current_dir(dir);
+            }
+            self.command = guarded;
         }
-        if let Some(dir) = self.command.get_current_dir() {
-            guarded.current_dir(dir);
-        }
-        Process::spawn(guarded, self.input, self.stdout, self.home)
+        self.start_unguarded()
     }
 }
 

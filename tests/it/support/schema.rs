@@ -1,6 +1,8 @@
 //! Validating real output against the schemas that users get.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jsonschema::{Registry, RegistryBuilder, Validator};
 use serde_json::Value;
@@ -50,8 +52,17 @@ const REFERRED: [&str; 5] = [
     "ExplanationList",
 ];
 
-/// The validator of one kind.
-fn validator(kind: &str) -> Validator {
+/// The validator of one kind, made once: that takes longer than most runs of the program.
+fn validator(kind: &str) -> Arc<Validator> {
+    static MADE: Mutex<BTreeMap<String, Arc<Validator>>> = Mutex::new(BTreeMap::new());
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let validator = made
+        .entry(kind.to_owned())
+        .or_insert_with(|| Arc::new(make(kind)));
+    Arc::clone(validator)
+}
+
+fn make(kind: &str) -> Validator {
     let registry = REFERRED.iter().try_fold(Registry::new(), |registry, name| {
         registry.add(uri(name), read(name))
     });

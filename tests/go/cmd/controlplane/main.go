@@ -48,7 +48,6 @@ var programs = map[string]func() int{
 		return cli.Run(kcm.NewControllerManagerCommand())
 	},
 	"kubectl": runKubectl,
-	"guard":   func() int { return runGuarded(os.Args[1:]) },
 }
 
 func main() {

@@ -112,7 +112,6 @@ impl<'c> Machine<'c> {
     fn program(&self, what: &str) -> Invocation {
         let kubelet = go::build_with("kubelet", "kubelet.mod", "kubelet");
         Invocation::new(kubelet)
-            .guarded_by(&go::build("controlplane"))
             .args([what, "--node", &self.node, "--kubeconfig"])
             .args([self.cluster.kubeconfig()])
             .args(["--dir"])

@@ -80,10 +80,12 @@ pub(crate) struct Plane {
 struct State {
     options: Options,
     running: BTreeMap<Component, Running>,
-    /// The components that were stopped, changed or halted since the test got this control plane.
+    /// The components that were changed or halted since the test got this control plane.
     disturbed: BTreeSet<Component>,
     /// Since when what is asked for counts for the test.
     audited_since: jiff::Timestamp,
+    /// Where that begins in the audit log.
+    audited_from: usize,
 }
 
 impl Deref for Cluster {
@@ -151,12 +153,7 @@ impl Drop for Cluster {
             let thread = std::thread::current();
             let logs = plane.files.keep_logs(thread.name().unwrap_or("unnamed"));
             let _ = writeln!(std::io::stderr(), "logs of the control plane: {}", logs.display());
-        } else if !plane
-            .state()
-            .disturbed
-            .iter()
-            .any(|component| component.is_server())
-        {
+        } else if plane.is_of_use() {
             pool::give(plane);
         }
     }
@@ -188,6 +185,7 @@ impl Plane {
                     running: BTreeMap::new(),
                     disturbed: BTreeSet::new(),
                     audited_since: jiff::Timestamp::now(),
+                    audited_from: 0,
                 }),
                 admin: User::admin(&files, ports.api_server, programs),
                 ports,
@@ -204,9 +202,15 @@ impl Plane {
         panic!("no free ports after {ATTEMPTS} attempts");
     }
 
+    /// Returns whether its servers are as in a new control plane.
+    fn is_of_use(&self) -> bool {
+        let options = self.state().options.clone();
+        self.differs(&options).is_some()
+    }
+
     /// Returns how many of its clients are other than in a new control plane with these options; nothing where its servers are.
     fn differs(&self, options: &Options) -> Option<usize> {
-        let state = self.state();
+        let mut state = self.state();
         let (servers, clients): (Vec<_>, Vec<_>) = state
             .unlike(options)
             .into_iter()
@@ -271,7 +275,12 @@ impl Plane {
     pub(crate) fn requests_of(&self, user: &str) -> Vec<String> {
         let log = std::fs::read_to_string(self.files.path(AUDIT_LOG)).expect("the API server writes it");
         // A watch of an earlier test is written down when it ends.
-        let since = self.state().audited_since;
+        let (since, from) = {
+            let state = self.state();
+            (state.audited_since, state.audited_from)
+        };
+        // A log that grows too large begins anew.
+        let log = log.get(from..).unwrap_or(&log);
         // Few of them are decoded.
         let named = format!("{user:?}");
         let is_later = |entry: &Value| {
@@ -295,7 +304,10 @@ impl Plane {
 
     /// Leaves out of the audit log what was asked so far.
     fn begin_audit(&self) {
-        self.state().audited_since = jiff::Timestamp::now();
+        let log = std::fs::metadata(self.files.path(AUDIT_LOG)).expect("the API server writes it");
+        let mut state = self.state();
+        state.audited_since = jiff::Timestamp::now();
+        state.audited_from = log.len() as usize;
     }
 
     /// The administrator's view of another component's own port, for its `/metrics`, `/configz` and the like.
@@ -305,7 +317,7 @@ impl Plane {
 
     /// Stops a component, without a rest of it running when this returns.
     pub(crate) fn stop(&self, component: Component) {
-        let mut state = self.disturb(&[component]);
+        let mut state = self.state();
         self.let_clients_start(&mut state, &[component]);
         take_down(&mut state, component);
     }
@@ -446,10 +458,14 @@ impl Plane {
 
 impl State {
     /// The components that are not as in a new control plane with these options.
-    fn unlike(&self, options: &Options) -> Vec<Component> {
+    fn unlike(&mut self, options: &Options) -> Vec<Component> {
         let mut unlike: BTreeSet<Component> = options.unlike(&self.options).into_iter().collect();
         unlike.extend(&self.disturbed);
-        let is_for_one = |component: &Component| options.has(*component) != self.options.has(*component);
+        let mut runs = |component: &Component| {
+            let running = self.running.get_mut(component);
+            running.is_some_and(|running| running.ended().is_none())
+        };
+        let is_for_one = |component: &Component| options.has(*component) != runs(component);
         unlike.extend(Component::ALL.into_iter().filter(is_for_one));
         unlike.into_iter().collect()
     }

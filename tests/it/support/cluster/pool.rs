@@ -1,7 +1,7 @@
 //! Control planes that tests use one after the other.
 //!
 //! A control plane takes some seconds of processor time to start, most of them its API server. When a test is over, its control plane
-//! waits here, unless the test failed, or stopped or changed the API server or etcd. The next test that wants these as they are gets it,
+//! waits here, unless the test failed, or changed the API server or etcd. The next test that wants these as they are gets it,
 //! emptied, and with the scheduler and the controller manager that it wants.
 
 use std::collections::BTreeMap;
