@@ -16,8 +16,7 @@ use dra_cel::{DeviceInput, Environment, FailingTerm, Found, Mistake, Program, Re
 use dra_model::{Cluster, DeviceId, Kind, Str};
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SelectorReport {
     /// Why the scheduler cannot compile the expression, which ends the scheduling of every claim that has it. Absent if it can.
@@ -41,11 +40,10 @@ pub struct SelectorReport {
 }
 
 /// An expression that may be meant.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct SelectorHint {
     /// Differences to the expression, with their reasons.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     pub messages: Vec<String>,
     /// The expression.
     pub expression: String,
@@ -54,8 +52,7 @@ pub struct SelectorHint {
 }
 
 /// The verdict of the API server.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewObjects {
     /// Whether it takes the expression.
@@ -69,8 +66,7 @@ pub struct NewObjects {
 }
 
 /// Result of the expression for a device.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SelectedDevice {
     /// The driver.
@@ -98,8 +94,7 @@ pub struct SelectedDevice {
 }
 
 /// Result of an evaluation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub enum Selected {
     /// True.
     Match,
@@ -110,8 +105,7 @@ pub enum Selected {
 }
 
 /// A term of the expression, as joined by `&&`, that is not true.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FailingItem {
     /// The term.
@@ -124,8 +118,7 @@ pub struct FailingItem {
 }
 
 /// A part of the device.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SeenItem {
     /// Path in the expression.

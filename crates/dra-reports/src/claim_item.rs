@@ -14,12 +14,8 @@ use dra_model::{AllocatedDevice, AllocationMode, Claim, DeviceRequest, PoolId, R
 use dra_rules::reservation::ClaimState;
 
 /// One claim. Keeps the claim itself: serialized and shown from there, 100,000 items cost little more than the claims.
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(
-    feature = "schema",
-    schemars(with = "View<'_>", description = "A ResourceClaim.")
-)]
+#[derive(Clone, Debug, schemars::JsonSchema)]
+#[schemars(with = "View<'_>", description = "A ResourceClaim.")]
 pub struct ClaimItem {
     claim: Arc<Claim>,
     taints: ClaimTaints,
@@ -243,8 +239,7 @@ impl fmt::Display for AmountCell<'_> {
     }
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct View<'a> {
     /// Its namespace.
@@ -316,9 +311,8 @@ impl Serialize for ClaimItem {
 }
 
 /// An allocated device.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "AllocatedDevice"))]
+#[derive(Serialize, schemars::JsonSchema)]
+#[schemars(rename = "AllocatedDevice")]
 #[serde(rename_all = "camelCase")]
 struct DeviceView<'a> {
     /// `REQUEST` or `REQUEST/SUBREQUEST`.
@@ -351,9 +345,8 @@ impl<'a> DeviceView<'a> {
 }
 
 /// A request of a claim: one form or a list of alternatives.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Request"))]
+#[derive(Serialize, schemars::JsonSchema)]
+#[schemars(rename = "Request")]
 #[serde(rename_all = "camelCase")]
 struct RequestView<'a> {
     /// Its name.
@@ -377,9 +370,8 @@ impl<'a> RequestView<'a> {
 }
 
 /// What is requested.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "RequestAlternative"))]
+#[derive(Serialize, schemars::JsonSchema)]
+#[schemars(rename = "RequestAlternative")]
 #[serde(rename_all = "camelCase")]
 struct AlternativeView<'a> {
     /// Name of an alternative.
@@ -415,9 +407,8 @@ impl<'a> AlternativeView<'a> {
 }
 
 /// A taint.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Taint"))]
+#[derive(Serialize, schemars::JsonSchema)]
+#[schemars(rename = "Taint")]
 struct TaintView<'a> {
     /// Its key.
     key: &'a str,

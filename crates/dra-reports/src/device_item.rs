@@ -11,8 +11,7 @@ use dra_rules::health::Health;
 use dra_rules::reservation::users;
 
 /// One device.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceItem {
     /// Its driver.
@@ -47,7 +46,7 @@ pub struct DeviceItem {
     pub taints: Vec<DeviceTaintItem>,
     /// There may be more taints: rules, or the slice, could not be read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "schema", schemars(extend("const" = true)))]
+    #[schemars(extend("const" = true))]
     pub taints_unknown: bool,
     /// The worst of all reports. Absent when no pod reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,10 +56,7 @@ pub struct DeviceItem {
     pub health_reports: Vec<HealthReport>,
     /// What it has, and what is left where several claims may share it. By name.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "std::collections::BTreeMap<Str, CapacityItem>")
-    )]
+    #[schemars(with = "std::collections::BTreeMap<Str, CapacityItem>")]
     pub capacity: Vec<(Str, CapacityItem)>,
     /// What is left of the shared counters that it consumes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -68,8 +64,7 @@ pub struct DeviceItem {
 }
 
 /// A class whose selectors fail on a device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct ClassError {
     /// The class.
     pub class: Str,
@@ -78,8 +73,7 @@ pub struct ClassError {
 }
 
 /// A claim that has a device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HolderItem {
     /// Namespace of the claim.
@@ -95,10 +89,7 @@ pub struct HolderItem {
     pub share_id: Option<Str>,
     /// What the share takes, by name.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "std::collections::BTreeMap<Str, Quantity>")
-    )]
+    #[schemars(with = "std::collections::BTreeMap<Str, Quantity>")]
     pub consumed_capacity: Vec<(Str, Quantity)>,
     /// With admin access, which takes nothing from other claims.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -133,8 +124,7 @@ impl HolderItem {
 }
 
 /// A pod in the claim's namespace.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct PodItem {
     /// Its name.
     pub name: Str,
@@ -143,8 +133,7 @@ pub struct PodItem {
 }
 
 /// A taint of a device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceTaintItem {
     /// Its key.
@@ -187,8 +176,7 @@ impl fmt::Display for DeviceTaintItem {
 }
 
 /// A capacity.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct CapacityItem {
     /// What the device has.
     pub total: Quantity,
@@ -198,8 +186,7 @@ pub struct CapacityItem {
 }
 
 /// A shared counter of a pool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CounterItem {
     /// Its set.

@@ -20,8 +20,7 @@ use dra_rules::kubelet::{Stages, known_drivers, republishing};
 use dra_rules::scheduling::{Scheduler, Start, Verdict, tells_unfit};
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeRoom {
     /// The node.
@@ -52,8 +51,7 @@ pub struct NodeRoom {
 }
 
 /// Whether a request fits on a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub enum RoomVerdict {
     /// A request for some class does.
     Room,
@@ -66,8 +64,7 @@ pub enum RoomVerdict {
 }
 
 /// The devices of a driver that a node reaches. `total` is the sum of `free`, `allocated`, `shared`, `blocked` and `unknown`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DriverRoom {
     /// The driver.
@@ -92,8 +89,7 @@ pub struct DriverRoom {
 }
 
 /// A driver that publishes nothing for a node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SilentDriver {
     /// The driver.
@@ -116,8 +112,7 @@ impl SilentDriver {
 }
 
 /// Devices that one thing blocks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct BlockedCount {
     /// What blocks.
     pub reason: Unavailable,
@@ -134,8 +129,7 @@ impl BlockedCount {
 }
 
 /// What a request for a class can still get on a node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClassRoom {
     /// The class.

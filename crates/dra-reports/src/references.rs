@@ -7,8 +7,7 @@ use serde::Serialize;
 use dra_model::{Claim, ConsumerReference, DeviceId, Meta, OwnerReference, Str};
 
 /// An object of a namespace.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub struct ObjectReference {
     /// Its namespace.
     pub namespace: Str,
@@ -37,8 +36,7 @@ impl fmt::Display for ObjectReference {
 }
 
 /// A device.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub struct DeviceReference {
     /// Its driver.
     pub driver: Str,
@@ -63,8 +61,7 @@ impl fmt::Display for DeviceReference {
 }
 
 /// The object that manages another one: its controlling owner.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Owner {
     /// Its kind.
     pub kind: Str,
@@ -94,9 +91,8 @@ impl fmt::Display for Owner {
 }
 
 /// The consumer that an entry of `status.reservedFor` names.
-#[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "View<'_>"))]
+#[derive(Clone, Copy, Debug, schemars::JsonSchema)]
+#[schemars(with = "View<'_>")]
 pub struct Consumer<'a>(pub &'a ConsumerReference);
 
 impl Consumer<'_> {
@@ -132,8 +128,7 @@ impl fmt::Display for Consumer<'_> {
     }
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 struct View<'a> {
     /// `Pod`, `PodGroup`, or resource and group of anything else, as in `jobs.batch`.
     kind: String,

@@ -16,9 +16,8 @@ use serde::{Serialize, Serializer};
 /// # use dra_reports::Sentence;
 /// assert!(Sentence::from("waits".to_owned()).contains("waits"));
 /// ```
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "String", inline, description = ""))]
+#[derive(Clone, Debug, schemars::JsonSchema)]
+#[schemars(with = "String", inline, description = "")]
 pub struct Sentence(String);
 
 /// The word that introduces an instruction, and the rest of it: `ask` where another person has to act, `wait`, `first` for what comes before

@@ -19,8 +19,7 @@ use dra_rules::reservation::ClaimState;
 use dra_rules::scheduling::Run;
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterStatus {
     /// By name.
@@ -64,8 +63,7 @@ pub struct ClusterStatus {
 }
 
 /// One driver.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DriverStatus {
     /// Its name.
@@ -89,8 +87,7 @@ pub struct DriverStatus {
 }
 
 /// Numbers of devices. `total` is the sum of `allocated`, `shared`, `free`, `unavailable` and `unknown`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceCounts {
     /// All that are published.
@@ -165,8 +162,7 @@ impl DeviceCounts {
 }
 
 /// Numbers of claims.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct ClaimCounts {
     /// All.
     pub total: usize,
@@ -175,8 +171,7 @@ pub struct ClaimCounts {
 }
 
 /// Number of claims in one state.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct StateCount {
     /// What `kubectl get resourceclaims` shows.
     pub state: ClaimState,
@@ -185,8 +180,7 @@ pub struct StateCount {
 }
 
 /// Number of kubelets of one release.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct KubeletCount {
     /// The release, as the kubelet writes it.
     pub version: Str,

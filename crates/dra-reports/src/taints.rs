@@ -18,8 +18,7 @@ use dra_rules::reservation::users;
 use dra_rules::scheduling::of_placed;
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct TaintList {
     /// Taints of rules by the rule's name, then those of slices by driver, pool, slice and device.
     pub items: Vec<TaintItem>,
@@ -32,8 +31,7 @@ pub struct TaintList {
 }
 
 /// Where a taint comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub enum TaintSource {
     /// The driver, in a ResourceSlice.
     Slice,
@@ -42,8 +40,7 @@ pub enum TaintSource {
 }
 
 /// One taint: of a rule, or of the devices of one slice that have it since the same time.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaintItem {
     /// Where it comes from.
@@ -85,8 +82,7 @@ impl TaintItem {
 }
 
 /// What kube-controller-manager counts for a rule with the effect None, as of now: its own count in the rule's status is not updated.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Preview {
     /// Published devices that the rule selects.
@@ -105,8 +101,7 @@ pub struct Preview {
 ///
 /// The tolerations are those of the allocation; a pod has those of its claims. A NoExecute taint is tolerated as the eviction
 /// controller sees it; with another effect, which evicts no pod, the seconds of a toleration mean nothing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Tolerated {
     /// The object.
     #[serde(flatten)]
@@ -126,8 +121,7 @@ pub struct Tolerated {
 }
 
 /// Whether a taint is tolerated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub enum Tolerates {
     /// It is not.
     No,

@@ -16,8 +16,7 @@ use dra_model::{
 };
 
 /// The health of a device, worst first: the worst report decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub enum Health {
     /// Broken.
     Unhealthy,

@@ -84,9 +84,8 @@ pub(in crate::commands) const COLUMNS: &[Column<PlannedClaim>] = &[
 ];
 
 /// A plan, and what the command line makes of it.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(with = "ConversionPlan"))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[schemars(with = "ConversionPlan")]
 #[serde(transparent)]
 pub(in crate::commands) struct Planned {
     pub(super) plan: ConversionPlan,

@@ -34,8 +34,7 @@ impl Holder<'_> {
 }
 
 /// Allocation state of a device, as far as claims determine it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub enum DeviceState {
     /// No claim holds it, apart from admin access.
     Free,
@@ -60,8 +59,7 @@ impl DeviceState {
 }
 
 /// The reason why the scheduler does not allocate a device to an ordinary request, although no claim holds it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub enum Unavailable {
     /// Other devices use up the counters that it needs.
     CountersExhausted,

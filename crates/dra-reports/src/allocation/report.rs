@@ -14,8 +14,7 @@ use dra_model::{Allocation, Key, PoolId, Str};
 use dra_rules::scheduling::{AssumedGate, Granted, Judgment, Verdict};
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AllocationReport {
     /// The simulated objects.
@@ -57,8 +56,7 @@ pub struct AllocationReport {
 const POD: &str = "Pod";
 
 /// A pod, a claim, or what makes pods.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Target {
     /// `Pod`, `ResourceClaim`, or the kind of what makes pods.
@@ -106,8 +104,7 @@ impl Target {
 }
 
 /// Whether something fits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub enum Fit {
     /// On at least one node.
     Fits,
@@ -137,8 +134,7 @@ impl Fit {
 }
 
 /// The answer for one node.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeResult {
     /// The node.
@@ -171,8 +167,7 @@ pub struct NodeResult {
 }
 
 /// The part of the plugin for dynamic resources in a node's score, which other plugins add to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeScore {
     /// Eight for each request that gets its first alternative, seven for the second, and so on.
@@ -183,8 +178,7 @@ pub struct NodeScore {
 }
 
 /// A request that can get its devices from several places: only the scheduler's order determines which.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenRequest {
     /// Namespace of the claim.
@@ -213,8 +207,7 @@ impl From<&Choice> for OpenRequest {
 }
 
 /// Allocation of a claim.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimAllocation {
     /// Its namespace.
@@ -222,7 +215,7 @@ pub struct ClaimAllocation {
     /// Its name. `<extended-resources>` for the claim that the scheduler makes itself.
     pub name: Str,
     /// Its `status.allocation`, without `allocationTimestamp`.
-    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, Value>"))]
+    #[schemars(with = "serde_json::Map<String, Value>")]
     pub allocation: Value,
     /// Whether it was allocated before. Absent where it was not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -336,8 +329,7 @@ impl NodeResult {
 }
 
 /// Placement of one of several pods.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Placement {
     /// Its namespace.

@@ -14,8 +14,9 @@ use dra_rules::reservation::conversion::{Action, ClaimPlan, Plan};
 use dra_rules::reservation::{is_done, owning_group};
 
 /// What becomes of a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub enum Decision {
     /// Its pods are stopped, and it is deleted while the gates are on.
     Drain,
@@ -37,8 +38,7 @@ impl Decision {
 }
 
 /// One group.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GroupPlan {
     /// Its namespace.
@@ -68,8 +68,7 @@ pub struct GroupPlan {
 }
 
 /// The controller of a pod.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PodOwner {
     /// `Job`.
     pub kind: Str,

@@ -9,8 +9,7 @@ use dra_model::{Claim, Cluster, Key, Kind, Str};
 use dra_rules::reservation::conversion::{Defect, DefectCode, Kinds, verify};
 
 /// The report.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversionVerification {
     /// Which claims it covers.
@@ -24,8 +23,7 @@ pub struct ConversionVerification {
 }
 
 /// One defect of a claim's list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct VerificationItem {
     /// Namespace of the claim.

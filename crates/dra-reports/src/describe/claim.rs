@@ -24,8 +24,7 @@ use dra_rules::kubelet::Stages;
 use dra_rules::reservation::ClaimState;
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimDescription {
     /// Name and the like.
@@ -35,7 +34,7 @@ pub struct ClaimDescription {
     pub state: ClaimState,
     /// The consumer that the spec names, as KEP-5194 proposes.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_consumer")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<Consumer<'_>>"))]
+    #[schemars(with = "Option<Consumer<'_>>")]
     pub spec_reserved_for: Option<ConsumerReference>,
     /// What is requested.
     pub requests: Vec<RequestDescription>,
@@ -69,8 +68,7 @@ pub struct ClaimDescription {
 }
 
 /// A request: one form or a list of alternatives.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestDescription {
     /// Its name.
@@ -84,8 +82,7 @@ pub struct RequestDescription {
 }
 
 /// What is requested.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestItem {
     /// Name of an alternative.
@@ -109,16 +106,12 @@ pub struct RequestItem {
     pub tolerations: Vec<String>,
     /// Amounts asked of each device, by name.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_map")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "std::collections::BTreeMap<Str, Quantity>")
-    )]
+    #[schemars(with = "std::collections::BTreeMap<Str, Quantity>")]
     pub capacity: Vec<(Str, Quantity)>,
 }
 
 /// A condition on the devices of several requests.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConstraintItem {
     /// All devices have the same value of it.
@@ -132,8 +125,7 @@ pub struct ConstraintItem {
 }
 
 /// Opaque configuration for a driver.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigItem {
     /// `FromClass` or `FromClaim`, in an allocation.
@@ -151,8 +143,7 @@ pub struct ConfigItem {
 }
 
 /// What was given.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AllocationDescription {
     /// The only node that can use the devices.
@@ -175,8 +166,7 @@ pub struct AllocationDescription {
 }
 
 /// An allocated device.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimDevice {
     /// `request` or `request/subrequest`.
@@ -195,10 +185,7 @@ pub struct ClaimDevice {
     pub admin_access: bool,
     /// What the share takes, by name.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_map")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "std::collections::BTreeMap<Str, Quantity>")
-    )]
+    #[schemars(with = "std::collections::BTreeMap<Str, Quantity>")]
     pub consumed_capacity: Vec<(Str, Quantity)>,
     /// Taints that do not matter.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -216,7 +203,7 @@ pub struct ClaimDevice {
     pub taints: Vec<DeviceTaintItem>,
     /// There may be more taints: slices or rules could not be read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "schema", schemars(extend("const" = true)))]
+    #[schemars(extend("const" = true))]
     pub taints_unknown: bool,
     /// The worst of all reports.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -227,8 +214,7 @@ pub struct ClaimDevice {
 }
 
 /// What a driver reports of an allocated device.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceReport {
     /// Its driver.
@@ -254,8 +240,7 @@ pub struct DeviceReport {
 }
 
 /// When kube-controller-manager evicts pods because of NoExecute taints.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct EvictionItem {
     /// The earliest instant of all taints that are not tolerated for good.
     pub at: Time,

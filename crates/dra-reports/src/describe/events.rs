@@ -6,8 +6,7 @@ use super::super::Warnings;
 use dra_model::{Cluster, Event, Kind, Meta, Str, Time};
 
 /// An event.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EventItem {
     /// `Normal` or `Warning`.

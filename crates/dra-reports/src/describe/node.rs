@@ -13,8 +13,7 @@ use dra_model::{Cluster, Kind, PoolId, Str, Taint, Time};
 use dra_rules::kubelet::Stages;
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeDescription {
     /// Name and the like.
@@ -52,8 +51,7 @@ pub struct NodeDescription {
 }
 
 /// A pool, as far as one node reaches it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PoolItem {
     /// Its driver.

@@ -18,8 +18,7 @@ use dra_rules::reservation::{
 };
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PodDescription {
     /// Name and the like.
@@ -56,8 +55,7 @@ pub struct PodDescription {
 }
 
 /// One claim of a pod.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PodClaimDescription {
     /// Name within the pod. Absent for the claim that stands for extended resources.
@@ -86,8 +84,7 @@ pub struct PodClaimDescription {
 }
 
 /// The entry that reserves a claim for a pod.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub enum Reserved {
     /// The pod's own.
     Pod,
@@ -98,8 +95,7 @@ pub enum Reserved {
 }
 
 /// A container and the claims that it uses.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct ContainerItem {
     /// Its name.
     pub name: Str,

@@ -9,8 +9,7 @@ use dra_allocator::devices::{ClassSelectors, Inventory};
 use dra_model::{Cluster, Kind, Pool, PoolId, Slice, Str, Time};
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PoolDescription {
     /// Its driver.
@@ -43,8 +42,7 @@ pub struct PoolDescription {
 }
 
 /// A slice of a pool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SliceItem {
     /// Its name.

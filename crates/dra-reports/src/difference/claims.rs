@@ -11,8 +11,7 @@ use dra_model::{Claim, Cluster, Key, Kind, Str};
 use dra_rules::reservation::users;
 
 /// Devices of a claim or a pod.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub struct Held {
     /// Node of the pod, or the only node of the allocation.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,8 +44,7 @@ impl Held {
 }
 
 /// Difference in a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub enum ClaimChangeKind {
     /// It is allocated, and was not, or did not exist.
     Allocated,
@@ -63,8 +61,7 @@ pub enum ClaimChangeKind {
 }
 
 /// A claim that differs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimChange {
     /// Its namespace.
@@ -95,8 +92,7 @@ pub struct ClaimChange {
 }
 
 /// A consumer of a claim.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub struct ConsumerItem {
     /// `Pod`, `PodGroup`, or resource and group of anything else, as in `jobs.batch`.
     pub kind: String,
@@ -174,8 +170,7 @@ fn claim_change(before: Option<&Claim>, after: Option<&Claim>, recreated: bool) 
 }
 
 /// Difference in the devices of a pod.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub enum PodChangeKind {
     /// It uses devices, and used none.
     Got,
@@ -188,8 +183,7 @@ pub enum PodChangeKind {
 }
 
 /// A pod whose devices differ.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct PodChange {
     /// Its namespace.
     pub namespace: Str,

@@ -10,8 +10,7 @@ use dra_allocator::devices::{node_of, rule_matches_in_pool, rule_matches_pool};
 use dra_model::{Cluster, Device, Kind, Pool, PoolId, Quantity, Slice, Str, Taint, TaintRule};
 
 /// An amount that is new, gone or changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct AmountChange {
     /// Name of the capacity, or counter set and counter as `SET/COUNTER`.
     pub name: String,
@@ -24,8 +23,7 @@ pub struct AmountChange {
 }
 
 /// A published device that differs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceChange {
     /// Its driver.
@@ -54,8 +52,7 @@ pub struct DeviceChange {
 }
 
 /// A pool that differs in more than its devices.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PoolChange {
     /// Its driver.
@@ -76,8 +73,7 @@ pub struct PoolChange {
 }
 
 /// A DeviceTaintRule that differs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuleChange {
     /// Its name.

@@ -40,8 +40,7 @@ pub struct State<'c> {
 }
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct Difference {
     /// The older state.
     pub before: StateItem,
@@ -68,8 +67,7 @@ pub struct Difference {
 }
 
 /// A state.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StateItem {
     /// Where it was read, such as `file before.json`.
@@ -97,8 +95,7 @@ impl StateItem {
 }
 
 /// In which of the states something exists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub enum Existence {
     /// Only in the newer one.
     New,
@@ -130,8 +127,7 @@ impl Existence {
 }
 
 /// A node, a class or a driver that only one of the states has.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct ObjectChange {
     /// `Node`, `DeviceClass` or `Driver`.
     pub kind: &'static str,
@@ -142,8 +138,7 @@ pub struct ObjectChange {
 }
 
 /// Findings of the two states, matched by code and object. Their commands are left out: they are about one of the states.
-#[derive(Clone, Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct FindingChanges {
     /// Those that only the newer state has.
     pub new: Vec<Finding>,

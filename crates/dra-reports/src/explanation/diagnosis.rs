@@ -104,9 +104,8 @@ impl Warning {
 }
 
 /// A reason: a fact, and what it is about.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "super::report::ReasonItem<'_>"))]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, schemars::JsonSchema)]
+#[schemars(with = "super::report::ReasonItem<'_>")]
 pub struct Reason {
     pub(super) claim: Option<Key>,
     /// `request` or `request/subrequest`.
@@ -137,8 +136,7 @@ impl Reason {
 }
 
 /// The answer for one node.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeDiagnosis {
     /// The node.

@@ -16,8 +16,7 @@ use dra_model::{Gap, Key, Str};
 use dra_rules::scheduling::AssumedGate;
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
     /// The explained object.
@@ -249,8 +248,7 @@ impl AlikeReason {
 }
 
 /// Nodes that are rejected for the same reason, by the same numbers.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeGroupItem {
     /// The nodes, by name.
@@ -267,8 +265,7 @@ pub struct NodeGroupItem {
 }
 
 /// A reason as it is serialized.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ReasonItem<'r> {
     /// The claim that it is about: `namespace/name`.
@@ -281,7 +278,7 @@ pub(super) struct ReasonItem<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<String>,
     /// Kind of the reason, a stable word.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[A-Z][A-Za-z]+$")))]
+    #[schemars(regex(pattern = "^[A-Z][A-Za-z]+$"))]
     code: &'static str,
     /// The numbers of a limit, where the reason is one.
     #[serde(flatten)]

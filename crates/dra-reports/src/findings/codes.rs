@@ -11,8 +11,7 @@ use serde::{Serialize, Serializer};
 use dra_model::Kind;
 
 /// How bad a finding is, mildest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema)]
 pub enum Severity {
     /// Good to know.
     Info,
@@ -74,9 +73,8 @@ pub struct Facts {
 macro_rules! codes {
     ($($variant:ident = $code:literal, $name:literal, $severity:ident, $topic:ident, [$($kind:ident),*], $title:literal;)*) => {
         /// A kind of finding.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        #[cfg_attr(feature = "schema", schemars(rename = "FindingCode", with = "String", extend("pattern" = "^DRA[0-9]{3}$")))]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, schemars::JsonSchema)]
+        #[schemars(rename = "FindingCode", with = "String", extend("pattern" = "^DRA[0-9]{3}$"))]
         #[expect(missing_docs, reason = "each variant is described by its title in the table")]
         pub enum Code {
             $($variant,)*

@@ -13,8 +13,7 @@ use crate::{Sentence, instruction};
 use dra_model::{DeviceId, Key, Kind, Meta, PoolId, RoleSubject, Str};
 
 /// How sure a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub enum Certainty {
     /// It is so: it was read in one list, or its objects were read again after it was found.
     Confirmed,
@@ -33,8 +32,7 @@ impl Certainty {
 }
 
 /// The object of a finding. Devices, pools, drivers and gates are not API objects; they have no UID.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub struct Subject {
     /// Kind of the object, or `Device` (named `DRIVER/POOL/DEVICE`), `Pool` (`DRIVER/POOL`), `Driver`, `FeatureGate`, `Cluster`.
     pub kind: &'static str,
@@ -147,9 +145,8 @@ impl fmt::Display for Subject {
 }
 
 /// What can be done about a finding.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "FixView<'_>"))]
+#[derive(Clone, Debug, PartialEq, Eq, schemars::JsonSchema)]
+#[schemars(with = "FixView<'_>")]
 pub enum Fix {
     /// A command that can be run unchanged, after which the finding is gone. As JSON it has its arguments beside it.
     Command(Script),
@@ -166,8 +163,7 @@ impl fmt::Display for Fix {
     }
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 struct FixView<'a> {
     /// A command, or else a sentence. It is a command where `command` stands beside it.
     fix: &'a str,
@@ -196,8 +192,7 @@ impl Serialize for Fix {
 }
 
 /// A finding.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
     /// Stable; `docs/reference/findings` has a page for each.

@@ -143,8 +143,7 @@ impl CheckRequest {
 }
 
 /// The report.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FindingList {
     /// The question.
@@ -169,8 +168,7 @@ pub struct FindingList {
 }
 
 /// The question.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Scope {
     /// The only namespace whose objects are reported. Absent for all. Objects without namespace always are.
@@ -194,8 +192,7 @@ pub struct Scope {
 }
 
 /// What was looked for, and in how much.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Checked {
     /// The codes.
@@ -244,9 +241,8 @@ impl Checked {
 }
 
 /// Numbers of findings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "FindingCounts"))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "FindingCounts")]
 pub struct Counts {
     /// Errors.
     pub errors: usize,

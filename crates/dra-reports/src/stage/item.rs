@@ -13,8 +13,7 @@ use dra_model::{AllocatedDevice, Cluster, Pod, Str, Time};
 use dra_rules::kubelet::{Party, PodStage, Stage, Stages};
 
 /// Progress of a pod with devices on its node, and what blocks it.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StageItem {
     /// Progress.
@@ -36,8 +35,7 @@ pub struct StageItem {
 }
 
 /// The stage of one pod among several.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct PodStageItem {
     /// The pod: `namespace/name`.
     pub pod: String,
@@ -61,8 +59,7 @@ impl PodStageItem {
 }
 
 /// Number of pods at a stage.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct StageCount {
     /// The stage.
     pub stage: Stage,
@@ -89,8 +86,7 @@ impl StageCount {
 }
 
 /// Problem that blocks a pod at its stage, or endangers it while it is running.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StuckItem {
     /// Stable code.

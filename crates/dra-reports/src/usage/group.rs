@@ -8,8 +8,7 @@ use crate::ClaimNode;
 use dra_model::{AllocatedDevice, Claim, Cluster, Str};
 
 /// What usage is grouped by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub enum UsageBy {
     /// The namespace of the claim.
     #[default]
@@ -23,9 +22,8 @@ pub enum UsageBy {
 }
 
 /// A group of usage.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "View<'_>"))]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, schemars::JsonSchema)]
+#[schemars(with = "View<'_>")]
 pub enum UsageGroup {
     /// A namespace.
     Namespace(Str),
@@ -146,8 +144,7 @@ impl fmt::Display for UsageGroup {
 }
 
 /// The fields that say who it is, which stand beside others.
-#[derive(Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Default, Serialize, schemars::JsonSchema)]
 struct View<'a> {
     /// The namespace, or that of the owner.
     #[serde(skip_serializing_if = "Option::is_none")]

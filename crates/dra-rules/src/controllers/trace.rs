@@ -37,8 +37,6 @@ pub enum Action {
     /// An event says something of an object.
     EmitEvent,
 }
-
-#[cfg(feature = "schema")]
 impl Action {
     /// Actions of this program's controllers.
     pub const OF_CONTROLLERS: [Self; 9] = [
@@ -67,9 +65,7 @@ impl Action {
         Self::RemovePod,
         Self::EmitEvent,
     ];
-}
 
-impl Action {
     /// The words that reports show.
     pub fn text(self) -> &'static str {
         match self {
@@ -98,8 +94,6 @@ pub enum Actor {
     /// The kubelet of the pod's node.
     Kubelet,
 }
-
-#[cfg(feature = "schema")]
 impl Actor {
     /// All of them.
     pub const ALL: [Self; 4] = [
@@ -108,9 +102,7 @@ impl Actor {
         Self::GarbageCollector,
         Self::Kubelet,
     ];
-}
 
-impl Actor {
     /// The name that reports show.
     pub fn as_str(self) -> &'static str {
         match self {

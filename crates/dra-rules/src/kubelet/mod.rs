@@ -49,8 +49,7 @@ pub use reach::{nodes_of_devices, nodes_of_slice, publishes_for};
 pub use said::Unread;
 
 /// Progress of a pod's devices on its node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema)]
 pub enum Stage {
     /// The claims are reserved for it, and nothing shows that the kubelet has had them prepared.
     Reserved,

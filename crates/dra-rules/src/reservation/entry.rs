@@ -9,8 +9,7 @@ use super::{PodGroups, is_consumer, is_done};
 use dra_model::{Claim, Cluster, Component, ConsumerReference, Evidence, Gap, Gate, Key, Kind, Pod, Str};
 
 /// Status of an entry of `status.reservedFor`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
 pub enum EntryStatus {
     /// A pod with a node that has not ended.
     Running,

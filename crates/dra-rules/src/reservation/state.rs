@@ -5,9 +5,8 @@ use std::fmt;
 use dra_model::Claim;
 
 /// State of a claim in `kubectl get resourceclaims`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "String", extend("enum" = Self::texts())))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, schemars::JsonSchema)]
+#[schemars(with = "String", extend("enum" = Self::texts()))]
 pub struct ClaimState {
     /// Deletion was asked for.
     pub deleted: bool,
@@ -45,8 +44,6 @@ impl ClaimState {
         }
     }
 }
-
-#[cfg(feature = "schema")]
 impl ClaimState {
     fn texts() -> [&'static str; 6] {
         [

@@ -5,8 +5,7 @@ use serde::Serialize;
 use dra_model::{Cluster, Component, Environment, Evidence, Gate, GateState, Stage};
 
 /// A gate that affects the answer and is known only from a default or from objects.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AssumedGate {
     /// The component.

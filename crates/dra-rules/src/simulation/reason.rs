@@ -9,9 +9,8 @@ use dra_allocator::devices::Origin;
 use dra_model::{DeviceId, Str, TaintRule};
 
 /// A taint that makes a pod go.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "TaintReason"))]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "TaintReason")]
 #[serde(rename_all = "camelCase")]
 pub struct ReasonItem {
     /// The DeviceTaintRule, if it is one.
@@ -80,9 +79,8 @@ impl Reasons {
 }
 
 /// A device.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "DeviceID"))]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "DeviceID")]
 pub struct DeviceItem {
     /// Its driver.
     pub driver: Str,

@@ -92,8 +92,7 @@ impl What {
 }
 
 /// Type of an event, as in reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub enum EventType {
     /// The eviction controller deletes the pod.
     PodDeleted,

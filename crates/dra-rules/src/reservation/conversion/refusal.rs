@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use dra_model::{MOST_CONSUMERS, Str};
 
 /// Stable names for what a plan says of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "DecisionCode"))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[schemars(rename = "DecisionCode")]
 pub enum Code {
     /// One write makes it a list of pods.
     Convertible,

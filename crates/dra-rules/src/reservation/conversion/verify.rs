@@ -37,8 +37,7 @@ impl Defect {
 }
 
 /// The stable name of a defect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub enum DefectCode {
     /// An entry is not a pod.
     NonPodEntry,

@@ -19,8 +19,7 @@ fn shared<T: Serialize, S: serde::Serializer>(parts: &Arc<[T]>, serializer: S) -
 }
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EvictionReport {
     /// Time at which the simulation starts.
@@ -54,9 +53,8 @@ pub struct EvictionReport {
 }
 
 /// Something that happens.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "EvictionEvent"))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "EvictionEvent")]
 #[serde(rename_all = "camelCase")]
 pub struct EventItem {
     /// Time.
@@ -86,8 +84,7 @@ pub struct EventItem {
 }
 
 /// Fate of a pod.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub enum PodVerdict {
     /// It has to go.
     Evicted,
@@ -96,9 +93,8 @@ pub enum PodVerdict {
 }
 
 /// A pod on tainted devices.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "TaintedPod"))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "TaintedPod")]
 #[serde(rename_all = "camelCase")]
 pub struct PodItem {
     /// Its namespace.
@@ -139,8 +135,7 @@ pub struct PodItem {
 }
 
 /// The owner of a pod.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OwnerItem {
     /// Its kind.
@@ -156,8 +151,7 @@ pub struct OwnerItem {
 }
 
 /// A pod that takes the place of another.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct ReplacementItem {
     /// A made-up name, except for a StatefulSet's pod.
     pub name: Str,
@@ -172,9 +166,8 @@ pub struct ReplacementItem {
 }
 
 /// Fit of a replacement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "ReplacementFit"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "ReplacementFit")]
 #[expect(missing_docs, reason = "the words say it")]
 pub enum Fit {
     Fits,
@@ -183,8 +176,7 @@ pub enum Fit {
 }
 
 /// Toleration of a NoExecute taint of a pod's device, as the eviction controller sees it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct TolerationItem {
     /// Namespace of the pod.
     pub namespace: Str,
@@ -206,9 +198,8 @@ pub struct TolerationItem {
 }
 
 /// Toleration of a taint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "PodToleration"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "PodToleration")]
 pub enum Tolerated {
     /// It is not.
     No,
@@ -219,9 +210,8 @@ pub enum Tolerated {
 }
 
 /// A claim that is released.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "ReleasedClaim"))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "ReleasedClaim")]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimItem {
     /// Its namespace.
@@ -241,8 +231,7 @@ pub struct ClaimItem {
 }
 
 /// A PodDisruptionBudget that loses pods.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BudgetItem {
     /// Its namespace.
@@ -263,8 +252,7 @@ pub struct BudgetItem {
 }
 
 /// A rule and its condition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct RuleItem {
     /// Its name.
     pub name: Str,
@@ -276,14 +264,13 @@ pub struct RuleItem {
 }
 
 /// The condition `EvictionInProgress` of a rule.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct StatusItem {
     /// Since when; of a condition that was there before, its own time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Time>,
     /// `True` or `False`.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["True", "False"])))]
+    #[schemars(extend("enum" = ["True", "False"]))]
     pub status: Str,
     /// The reason.
     pub reason: Str,
