@@ -35,6 +35,7 @@ const HARMLESS: &[&str] = &[
     "serde",
     "serde_json",
     "strsim",
+    "strum",
     "thiserror",
     "typed-index-collections",
 ];

@@ -4,19 +4,24 @@ use std::fmt;
 use std::sync::Arc;
 
 use Stage::{Alpha, Beta, Stable};
+use strum::{Display, EnumString, IntoStaticStr};
 
 use super::{Kind, Owners, Str, Time, Version};
 
 /// A component whose feature gates can differ from those of the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, Display, EnumString)]
 pub enum Component {
     /// kube-apiserver.
+    #[strum(serialize = "kube-apiserver")]
     ApiServer,
     /// kube-scheduler: decides allocation.
+    #[strum(serialize = "kube-scheduler")]
     Scheduler,
     /// kube-controller-manager: cleans up claims and evicts pods.
+    #[strum(serialize = "kube-controller-manager")]
     ControllerManager,
     /// The kubelets.
+    #[strum(serialize = "kubelet")]
     Kubelet,
 }
 
@@ -28,22 +33,6 @@ impl Component {
         Self::ControllerManager,
         Self::Kubelet,
     ];
-
-    /// The name of the program.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ApiServer => "kube-apiserver",
-            Self::Scheduler => "kube-scheduler",
-            Self::ControllerManager => "kube-controller-manager",
-            Self::Kubelet => "kubelet",
-        }
-    }
-}
-
-impl fmt::Display for Component {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
 }
 
 /// How a gate's state is known, weakest first.

@@ -34,10 +34,10 @@ pub struct ShadowItem {
     /// What is wrong.
     pub finding: Difference,
     /// Which controller.
-    #[schemars(extend("enum" = ControllerName::ALL.map(ControllerName::as_str)))]
+    #[schemars(extend("enum" = ControllerName::ALL.map(<&str>::from)))]
     pub controller: &'static str,
     /// The write.
-    #[schemars(extend("enum" = Action::OF_CONTROLLERS.map(Action::text)))]
+    #[schemars(extend("enum" = Action::of_controllers()))]
     pub write: &'static str,
     /// Object, such as `pod/NAMESPACE/NAME`.
     pub object: String,
@@ -56,7 +56,7 @@ impl ShadowItem {
     pub fn of(found: &Found) -> Self {
         Self {
             finding: found.difference,
-            controller: found.wish.controller().as_str(),
+            controller: found.wish.controller().into(),
             write: found.wish.write(),
             object: object_of(&found.wish.object()),
             since: found.since,

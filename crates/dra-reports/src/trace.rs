@@ -27,10 +27,10 @@ pub struct TraceItem {
     /// When, on the virtual clock.
     pub at: Time,
     /// Who does it.
-    #[schemars(extend("enum" = Actor::ALL.map(Actor::as_str)))]
+    #[schemars(extend("enum" = Actor::ALL.map(<&str>::from)))]
     pub controller: &'static str,
     /// What it does.
-    #[schemars(extend("enum" = Action::ALL.map(Action::text)))]
+    #[schemars(extend("enum" = <Action as strum::VariantNames>::VARIANTS))]
     pub action: &'static str,
     /// What it is done to, such as `pod/NAMESPACE/NAME`.
     pub object: String,
@@ -50,8 +50,8 @@ pub fn controller_trace<'a>(
 ) -> ControllerTrace {
     let item = |traced: &Traced| TraceItem {
         at: traced.at,
-        controller: traced.actor.as_str(),
-        action: traced.action.text(),
+        controller: traced.actor.into(),
+        action: traced.action.into(),
         object: object_of(&traced.object),
         detail: traced.detail.clone(),
         count: traced.count,

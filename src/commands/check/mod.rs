@@ -162,7 +162,7 @@ pub(super) const COLUMNS: &[Column<Finding>] = &[
     }),
     Column::new("CODE", ".code", |finding, cell| cell.text(finding.code)),
     Column::new("CERTAINTY", ".certainty", |finding, cell| {
-        cell.text(finding.certainty.text());
+        cell.text(finding.certainty);
     }),
     Column::new("OBJECT", ".object.name", |finding, cell| {
         cell.text(&finding.object);

@@ -485,7 +485,7 @@ impl ConversionResult {
             else {
                 continue;
             };
-            *summary.entry(result.outcome.text()).or_default() += 1;
+            *summary.entry(result.outcome.into()).or_default() += 1;
             claims.push(ResultClaim {
                 planned,
                 outcome: result.outcome,
@@ -501,7 +501,7 @@ impl ConversionResult {
                 .map(|(key, defect)| ResultDefect {
                     namespace: key.namespace.clone(),
                     name: key.name.clone(),
-                    code: defect.code(),
+                    code: DefectCode::from(defect),
                     message: defect.to_string(),
                 })
                 .collect(),

@@ -63,7 +63,7 @@ pub(in crate::commands) const COLUMNS: &[Column<PlannedClaim>] = &[
     }),
     Column::new("CLAIM", ".name", |claim, cell| cell.text(&claim.name)),
     Column::new("ACTION", ".action", |claim, cell| {
-        cell.toned(tone(claim.action), claim.action.text());
+        cell.toned(tone(claim.action), claim.action);
     }),
     Column::new("CODE", ".code", |claim, cell| cell.text(claim.code)),
     Column::new("REMOVE", ".remove[0].name", |claim, cell| {

@@ -271,7 +271,7 @@ fn text(outcome: ClaimOutcome) -> &'static str {
         | ClaimOutcome::Refused
         | ClaimOutcome::Failed
         | ClaimOutcome::NotTried
-        | ClaimOutcome::WouldRelease => outcome.text(),
+        | ClaimOutcome::WouldRelease => outcome.into(),
     }
 }
 

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use schemars::JsonSchema;
 use serde::Serialize;
+use strum::IntoStaticStr;
 
 use super::counters::CounterIndex;
 use super::facts::Facts;
@@ -34,7 +36,7 @@ impl Holder<'_> {
 }
 
 /// Allocation state of a device, as far as claims determine it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, IntoStaticStr)]
 pub enum DeviceState {
     /// No claim holds it, apart from admin access.
     Free,
@@ -46,20 +48,8 @@ pub enum DeviceState {
     Unknown,
 }
 
-impl DeviceState {
-    /// The word that reports show.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Free => "Free",
-            Self::Allocated => "Allocated",
-            Self::Shared => "Shared",
-            Self::Unknown => "Unknown",
-        }
-    }
-}
-
 /// The reason why the scheduler does not allocate a device to an ordinary request, although no claim holds it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub enum Unavailable {
     /// Other devices use up the counters that it needs.
     CountersExhausted,

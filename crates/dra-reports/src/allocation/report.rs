@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use strum::{Display, IntoStaticStr};
 
 use super::assumed::AssumedRelease;
 use super::exactness::{Exactness, is_open};
@@ -14,7 +16,7 @@ use dra_model::{Allocation, Key, PoolId, Str};
 use dra_rules::scheduling::{AssumedGate, Granted, Judgment, Verdict};
 
 /// The report.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AllocationReport {
     /// The simulated objects.
@@ -56,7 +58,7 @@ pub struct AllocationReport {
 const POD: &str = "Pod";
 
 /// A pod, a claim, or what makes pods.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Target {
     /// `Pod`, `ResourceClaim`, or the kind of what makes pods.
@@ -104,7 +106,7 @@ impl Target {
 }
 
 /// Whether something fits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, IntoStaticStr, Display)]
 pub enum Fit {
     /// On at least one node.
     Fits,
@@ -134,7 +136,7 @@ impl Fit {
 }
 
 /// The answer for one node.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeResult {
     /// The node.
@@ -167,7 +169,7 @@ pub struct NodeResult {
 }
 
 /// The part of the plugin for dynamic resources in a node's score, which other plugins add to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeScore {
     /// Eight for each request that gets its first alternative, seven for the second, and so on.
@@ -178,7 +180,7 @@ pub struct NodeScore {
 }
 
 /// A request that can get its devices from several places: only the scheduler's order determines which.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenRequest {
     /// Namespace of the claim.
@@ -207,7 +209,7 @@ impl From<&Choice> for OpenRequest {
 }
 
 /// Allocation of a claim.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimAllocation {
     /// Its namespace.
@@ -292,7 +294,7 @@ impl NodeResult {
                 result.message = Some("node(s) didn't satisfy plugin(s) [NodeAffinity]".to_owned());
             }
             Verdict::Plain(plain) => {
-                result.plugin = Some(plain.plugin());
+                result.plugin = Some(plain.into());
                 result.message = Some(plain.reasons().join(", "));
             }
             Verdict::Refused(refusal) => result.message = Some(refusal.reasons().join(", ")),
@@ -329,7 +331,7 @@ impl NodeResult {
 }
 
 /// Placement of one of several pods.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Placement {
     /// Its namespace.

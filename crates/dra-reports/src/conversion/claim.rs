@@ -1,13 +1,15 @@
 //! What is planned for one claim, as readers and files get it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strum::Display;
 
 use dra_model::{Claim, ClaimPatch, ConsumerReference, Str};
 use dra_rules::reservation::conversion::{Action, ClaimPlan, Code};
 
 /// Number of claims of each action.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanSummary {
     /// To be converted.
     pub convert: usize,
@@ -20,9 +22,7 @@ pub struct PlanSummary {
 }
 
 /// What is planned for a claim.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, Display)]
 pub enum PlannedAction {
     /// Its list becomes pods.
     Convert,
@@ -34,20 +34,8 @@ pub enum PlannedAction {
     Refuse,
 }
 
-impl PlannedAction {
-    /// The word that reports show.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Convert => "Convert",
-            Self::Release => "Release",
-            Self::Keep => "Keep",
-            Self::Refuse => "Refuse",
-        }
-    }
-}
-
 /// What is planned for a claim.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlannedClaim {
     /// Its namespace.
@@ -119,7 +107,7 @@ fn operations(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 }
 
 /// An entry of `status.reservedFor`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ReservationEntry")]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
@@ -170,7 +158,7 @@ impl std::fmt::Display for Entry {
 }
 
 /// A pod, in the claim's namespace.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ReservedPod")]
 pub struct Pod {
     /// Its name, in the claim's namespace.

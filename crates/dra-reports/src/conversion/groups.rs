@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use strum::Display;
 
 use super::options::PlanScope;
 use super::words;
@@ -14,9 +16,7 @@ use dra_rules::reservation::conversion::{Action, ClaimPlan, Plan};
 use dra_rules::reservation::{is_done, owning_group};
 
 /// What becomes of a group.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, Display)]
 pub enum Decision {
     /// Its pods are stopped, and it is deleted while the gates are on.
     Drain,
@@ -26,19 +26,8 @@ pub enum Decision {
     Leave,
 }
 
-impl Decision {
-    /// The word that reports show.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Drain => "Drain",
-            Self::KeepRunning => "KeepRunning",
-            Self::Leave => "Leave",
-        }
-    }
-}
-
 /// One group.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GroupPlan {
     /// Its namespace.
@@ -68,7 +57,7 @@ pub struct GroupPlan {
 }
 
 /// The controller of a pod.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct PodOwner {
     /// `Job`.
     pub kind: Str,

@@ -60,19 +60,19 @@ impl VerificationItem {
 
     fn of(claim: &Claim, defect: &Defect, kinds: &Kinds) -> Self {
         let (entry, selected, pod) = match defect {
-            Defect::NotAPod(entry) => (Some(Entry::of(entry)), Some(kinds.selects(entry)), None),
-            Defect::AnyPod => (None, Some(*kinds == Kinds::All), None),
-            Defect::NotListed { pod, uid } => {
+            Defect::NonPodEntry(entry) => (Some(Entry::of(entry)), Some(kinds.selects(entry)), None),
+            Defect::ReservedForAnyPod => (None, Some(*kinds == Kinds::All), None),
+            Defect::ConsumerNotListed { pod, uid } => {
                 let (name, uid) = (pod.clone(), uid.clone());
                 (None, None, Some(Pod { name, uid }))
             }
-            Defect::NoConsumer(entry, _) => (Some(Entry::of(entry)), None, None),
+            Defect::EntryWithoutConsumer(entry, _) => (Some(Entry::of(entry)), None, None),
         };
         Self {
             namespace: claim.metadata.namespace.clone(),
             name: claim.metadata.name.clone(),
             uid: claim.metadata.uid.clone(),
-            code: defect.code(),
+            code: DefectCode::from(defect),
             message: defect.to_string(),
             entry,
             selected,

@@ -792,7 +792,7 @@ impl Answer {
             Self::NoPods(..) => "NoPods",
             _ => match self.fact() {
                 Some(fact) => fact.code(),
-                None => self.verdict().text(),
+                None => self.verdict().into(),
             },
         }
     }

@@ -71,7 +71,7 @@ pub enum Helps {
 }
 
 /// The verdict about the pod or the claims.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema, strum::IntoStaticStr)]
 pub enum ClusterVerdict {
     /// It fits on at least one node.
     Fits,
@@ -93,24 +93,6 @@ pub enum ClusterVerdict {
     GaveUp,
     /// Unknown, because data is missing.
     Unknown,
-}
-
-impl ClusterVerdict {
-    /// The word that reports show.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Fits => "Fits",
-            Self::Bound => "Bound",
-            Self::Broken => "Broken",
-            Self::Allocated => "Allocated",
-            Self::Ended => "Ended",
-            Self::Waits => "Waits",
-            Self::DoesNotFit => "DoesNotFit",
-            Self::Error => "Error",
-            Self::GaveUp => "GaveUp",
-            Self::Unknown => "Unknown",
-        }
-    }
 }
 
 /// Number of nodes that a filter rejects first.

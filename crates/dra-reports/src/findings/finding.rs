@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
+use strum::Display;
 
 use super::{Code, Severity};
 pub use crate::listing::some;
@@ -13,7 +15,7 @@ use crate::{Sentence, instruction};
 use dra_model::{DeviceId, Key, Kind, Meta, PoolId, RoleSubject, Str};
 
 /// How sure a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, Display)]
 pub enum Certainty {
     /// It is so: it was read in one list, or its objects were read again after it was found.
     Confirmed,
@@ -21,18 +23,8 @@ pub enum Certainty {
     Possible,
 }
 
-impl Certainty {
-    /// The word that reports show.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Confirmed => "Confirmed",
-            Self::Possible => "Possible",
-        }
-    }
-}
-
 /// The object of a finding. Devices, pools, drivers and gates are not API objects; they have no UID.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Subject {
     /// Kind of the object, or `Device` (named `DRIVER/POOL/DEVICE`), `Pool` (`DRIVER/POOL`), `Driver`, `FeatureGate`, `Cluster`.
     pub kind: &'static str,
@@ -145,7 +137,7 @@ impl fmt::Display for Subject {
 }
 
 /// What can be done about a finding.
-#[derive(Clone, Debug, PartialEq, Eq, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(with = "FixView<'_>")]
 pub enum Fix {
     /// A command that can be run unchanged, after which the finding is gone. As JSON it has its arguments beside it.
@@ -163,7 +155,7 @@ impl fmt::Display for Fix {
     }
 }
 
-#[derive(Serialize, schemars::JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 struct FixView<'a> {
     /// A command, or else a sentence. It is a command where `command` stands beside it.
     fix: &'a str,
@@ -192,7 +184,7 @@ impl Serialize for Fix {
 }
 
 /// A finding.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
     /// Stable; `docs/reference/findings` has a page for each.

@@ -550,7 +550,7 @@ impl<'a> Look<'a> {
 /// The names of those of `components` whose gates are not `known`.
 fn unseen(known: &[Component], components: &[Component]) -> Vec<&'static str> {
     let unseen = components.iter().filter(|component| !known.contains(component));
-    unseen.map(|component| component.name()).collect()
+    unseen.map(<&str>::from).collect()
 }
 
 fn has_labels(cluster: &Cluster, selection: &Selection, object: &Subject) -> bool {

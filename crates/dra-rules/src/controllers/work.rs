@@ -8,12 +8,15 @@ use crate::eviction::Eviction;
 use crate::reservation::ENTRY_ANNOTATION;
 use dra_model::{Claim, ClaimTemplate, Condition, ConsumerReference, Key, Kind, Object, Pod, Str};
 
-/// One of the two controllers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// One of the two controllers, by the name that kube-controller-manager has for it. Mirrors
+/// `cmd/kube-controller-manager/names/controller_names.go`, v1.37.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr, strum::Display)]
 pub enum ControllerName {
     /// Claims from templates, reservations, deallocation.
+    #[strum(serialize = "resourceclaim-controller")]
     ResourceClaim,
     /// Evictions by device taints.
+    #[strum(serialize = "device-taint-eviction-controller")]
     DeviceTaintEviction,
 }
 
@@ -25,7 +28,7 @@ impl ControllerName {
     /// `IsControllerEnabled`, v0.37.1: the first word about it counts, and `*` stands for both.
     pub fn runs_with(self, controllers: &str) -> bool {
         let is_it = |name: &str| {
-            name == self.as_str() || (self == Self::ResourceClaim && name == "resource-claim-controller")
+            name == <&str>::from(self) || (self == Self::ResourceClaim && name == "resource-claim-controller")
         };
         let mut rest = false;
         for word in controllers.split(',').map(str::trim) {
@@ -36,20 +39,6 @@ impl ControllerName {
             }
         }
         rest
-    }
-
-    /// Returns what kube-controller-manager calls it. Mirrors `cmd/kube-controller-manager/names/controller_names.go`, v1.37.2.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ResourceClaim => "resourceclaim-controller",
-            Self::DeviceTaintEviction => "device-taint-eviction-controller",
-        }
-    }
-}
-
-impl fmt::Display for ControllerName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 

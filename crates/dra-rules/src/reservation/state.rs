@@ -44,6 +44,7 @@ impl ClaimState {
         }
     }
 }
+
 impl ClaimState {
     fn texts() -> [&'static str; 6] {
         [

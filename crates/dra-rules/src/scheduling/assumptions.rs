@@ -27,7 +27,7 @@ impl AssumedGate {
     /// The gate of `hanging`; with the other value the answer would be `otherwise`.
     pub fn new(hanging: &Hanging, otherwise: String) -> Vec<Self> {
         let of_component = |(component, state): &(Component, GateState)| Self {
-            component: component.name(),
+            component: component.into(),
             name: hanging.gate.name(),
             enabled: state.enabled,
             evidence: state.evidence.to_string(),

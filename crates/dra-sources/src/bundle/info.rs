@@ -136,7 +136,7 @@ impl SnapshotInfo {
                 Evidence::Flag => ("Flag", None),
             };
             GateInfo {
-                component: component.name().to_owned(),
+                component: component.to_string(),
                 name: gate.name().to_owned(),
                 enabled: state.enabled,
                 evidence: evidence.to_owned(),
@@ -247,11 +247,9 @@ impl SnapshotInfo {
             Err(error) => warnings.push(format!("{error}; assuming Kubernetes {}", environment.version)),
         }
         for info in &self.feature_gates {
-            let component = Component::ALL
-                .into_iter()
-                .find(|component| component.name() == info.component);
+            let component = info.component.parse::<Component>();
             // A gate that this build does not know decides nothing in it.
-            let (Some(component), Some(gate)) = (component, Gate::find(&info.name)) else {
+            let (Ok(component), Some(gate)) = (component, Gate::find(&info.name)) else {
                 continue;
             };
             let detail = info.detail.clone().unwrap_or_default();

@@ -127,7 +127,7 @@ impl FromIterator<Result<Script, NoCommand>> for Commands {
 #[serde(rename_all = "camelCase")]
 pub struct ComponentChange {
     /// Its program's name.
-    #[schemars(extend("enum" = Component::ALL.map(Component::name)))]
+    #[schemars(extend("enum" = Component::ALL.map(<&str>::from)))]
     pub component: String,
     /// The release that it is from then on; absent where that stays.
     #[serde(default, skip_serializing_if = "Option::is_none")]

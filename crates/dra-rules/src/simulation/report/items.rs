@@ -311,7 +311,7 @@ impl EventItem {
     pub(super) fn of(happening: &Happening, reasons: &mut Reasons) -> Self {
         let mut item = Self {
             at: happening.at,
-            type_: happening.what.type_(),
+            type_: EventType::from(&happening.what),
             namespace: happening.key.namespace.clone(),
             name: happening.key.name.clone(),
             uid: happening.uid.clone(),
