@@ -8,17 +8,16 @@ use super::report::Report;
 const API_VERSION: &str = "dra.kubectl.io/v1";
 
 /// The facts behind a report, filled while they are found out.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Debug, Clone, Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Envelope {
     /// The version of Kubernetes whose rules were applied. Absent where none was needed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"^[0-9]+\.[0-9]+"))]
     pub(crate) kubernetes_version: Option<String>,
     /// The feature gates that matter to the report, each component's own.
     pub(crate) feature_gates: Vec<GateState>,
     /// Source of the objects. Absent if none were needed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) source: Option<Source>,
     /// Warnings on standard error, for readers who do not see it.
     pub(crate) warnings: Vec<String>,

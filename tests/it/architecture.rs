@@ -34,6 +34,7 @@ const HARMLESS: &[&str] = &[
     "schemars",
     "serde",
     "serde_json",
+    "serde_with_macros",
     "strsim",
     "strum",
     "thiserror",

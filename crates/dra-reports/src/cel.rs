@@ -52,20 +52,20 @@ pub struct SelectorHint {
 }
 
 /// The verdict of the API server.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewObjects {
     /// Whether it takes the expression.
     pub accepted: bool,
     /// Why it is refused, without the path of the field.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The worst case that it estimates; absent if the expression does not compile.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<u64>,
 }
 
 /// Result of the expression for a device.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SelectedDevice {
@@ -76,7 +76,6 @@ pub struct SelectedDevice {
     /// The device.
     pub device: Str,
     /// The node, if there is one for the device.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// Nodes that can access the device.
     #[serde(skip)]
@@ -84,7 +83,6 @@ pub struct SelectedDevice {
     /// The result.
     pub result: Selected,
     /// Why nothing came out.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Cost of the evaluation. The scheduler stops at 1000000.
     pub cost: u64,
@@ -118,16 +116,15 @@ pub struct FailingItem {
 }
 
 /// A part of the device.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SeenItem {
     /// Path in the expression.
     pub expression: String,
     /// The value, as CEL writes it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// Why there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 

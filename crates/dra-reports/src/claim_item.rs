@@ -239,6 +239,7 @@ impl fmt::Display for AmountCell<'_> {
     }
 }
 
+#[serde_with_macros::skip_serializing_none]
 #[derive(Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct View<'a> {
@@ -251,25 +252,20 @@ struct View<'a> {
     /// What `kubectl get resourceclaims` shows.
     state: ClaimState,
     /// The only node that can use the devices. Absent when the claim is not allocated, or several nodes can.
-    #[serde(skip_serializing_if = "Option::is_none")]
     node: Option<&'a Str>,
     /// What is allocated, in the order of the allocation.
     devices: Vec<DeviceView<'a>>,
     /// The entries of `status.reservedFor`, in its order. `reserved` says what they really are.
     consumers: Vec<Consumer<'a>>,
     /// Its controlling owner.
-    #[serde(skip_serializing_if = "Option::is_none")]
     owner: Option<Owner>,
     /// When it was created.
-    #[serde(skip_serializing_if = "Option::is_none")]
     creation_timestamp: Option<Time>,
     /// What is requested.
     requests: Vec<RequestView<'a>>,
     /// Taints of the devices, each once. Absent unless they were requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
     taints: Option<Vec<TaintView<'a>>>,
     /// The consumer that the spec names, as KEP-5194 proposes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     spec_reserved_for: Option<Consumer<'a>>,
     /// Every pod may use the claim, as KEP-5194 proposes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

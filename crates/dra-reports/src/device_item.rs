@@ -11,6 +11,7 @@ use dra_rules::health::Health;
 use dra_rules::reservation::users;
 
 /// One device.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceItem {
@@ -21,13 +22,11 @@ pub struct DeviceItem {
     /// Its name in the pool.
     pub device: Str,
     /// The only node that reaches it. Absent when several do.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// Which nodes reach it, where it is not one.
     #[serde(skip)]
     pub nodes: DeviceNode,
     /// Classes whose selectors match, by name. Absent when unknown: classes could not be read, or no slice publishes the device.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<Str>>,
     /// Classes whose selectors fail on it, so that it is unknown whether it belongs to them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -38,7 +37,6 @@ pub struct DeviceItem {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unavailable: Vec<Unavailable>,
     /// False for a device that a claim holds, but that no slice of the newest generation of its pool has. Absent when unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<bool>,
     /// Who holds it, by namespace and name, once for each share.
     pub claims: Vec<HolderItem>,
@@ -49,7 +47,6 @@ pub struct DeviceItem {
     #[schemars(extend("const" = true))]
     pub taints_unknown: bool,
     /// The worst of all reports. Absent when no pod reports it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
     /// Every report, worst first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -133,6 +130,7 @@ pub struct PodItem {
 }
 
 /// A taint of a device.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceTaintItem {
@@ -144,10 +142,8 @@ pub struct DeviceTaintItem {
     /// `NoExecute`, `NoSchedule`, `None`, or what the object says.
     pub effect: Str,
     /// Since when.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub time_added: Option<Time>,
     /// The DeviceTaintRule that it comes from. Absent when the slice has it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Str>,
 }
 

@@ -69,6 +69,7 @@ pub enum DriverPod {
 }
 
 /// Nodes with the same state of a driver.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DriverNodes {
@@ -77,15 +78,12 @@ pub struct DriverNodes {
     /// How its pod there is doing.
     pub pod_state: DriverPod,
     /// Its pod on the first of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pod: Option<String>,
     /// Devices that it publishes for each.
     pub devices: usize,
     /// Those of all of these nodes that claims hold; absent if claims were not read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub in_use: Option<usize>,
     /// What is broken first between the pods and their devices.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub broken: Option<Sentence>,
     #[serde(skip)]
     link: Option<BrokenLink>,

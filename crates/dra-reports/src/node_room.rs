@@ -129,6 +129,7 @@ impl BlockedCount {
 }
 
 /// What a request for a class can still get on a node.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClassRoom {
@@ -138,13 +139,11 @@ pub struct ClassRoom {
     pub devices: usize,
     /// The largest number of devices that a claim with one request for the class gets, by a dry run of the allocator; absent when it is
     /// unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub largest: Option<u64>,
     /// The number is the most that a claim can have, so that there may be more.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_limit: bool,
     /// Reasons why it is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 

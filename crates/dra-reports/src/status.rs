@@ -19,24 +19,21 @@ use dra_rules::reservation::ClaimState;
 use dra_rules::scheduling::Run;
 
 /// The report.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterStatus {
     /// By name.
     pub drivers: Vec<DriverStatus>,
     /// Claims of the namespaces that were looked at. Absent when they could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub claims: Option<ClaimCounts>,
     /// What `usage` is grouped by.
     pub usage_by: UsageBy,
     /// Who uses how much, by name; absent when claims or slices could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Vec<UsageItem>>,
     /// Claims that have devices while no pod runs with them, by namespace and name; absent when claims or pods could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub idle: Option<Vec<IdleClaim>>,
     /// Pods with devices by how far they are on their nodes; absent when pods or claims could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pod_stages: Option<Vec<StageCount>>,
     /// Releases of the kubelets, oldest first.
     pub kubelets: Vec<KubeletCount>,

@@ -40,16 +40,15 @@ pub enum TaintSource {
 }
 
 /// One taint: of a rule, or of the devices of one slice that have it since the same time.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaintItem {
     /// Where it comes from.
     pub source: TaintSource,
     /// Name of the DeviceTaintRule.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Str>,
     /// Name of the ResourceSlice.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub slice: Option<Str>,
     /// Its key.
     pub key: Str,
@@ -59,18 +58,15 @@ pub struct TaintItem {
     /// Its effect.
     pub effect: Str,
     /// Since when.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub time_added: Option<Time>,
     /// Devices that have it: published ones, and with a rule also those that are only held.
     pub devices: Vec<DeviceReference>,
     /// Claims that hold one of the devices, by namespace and name.
     pub claims: Vec<Tolerated>,
     /// Pods that use such a claim, or are evicted with it, by namespace and name; absent when unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pods: Option<Vec<Tolerated>>,
     /// What a rule with the effect None would do with NoExecute, as kube-controller-manager counts. Absent when unknown, and where no
     /// controller counts.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub preview: Option<Preview>,
 }
 
@@ -101,6 +97,7 @@ pub struct Preview {
 ///
 /// The tolerations are those of the allocation; a pod has those of its claims. A NoExecute taint is tolerated as the eviction
 /// controller sees it; with another effect, which evicts no pod, the seconds of a toleration mean nothing.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Tolerated {
     /// The object.
@@ -109,14 +106,12 @@ pub struct Tolerated {
     /// Whether it tolerates the taint: a NoExecute taint as the eviction controller sees it, any other as the scheduler does.
     pub tolerated: Tolerates,
     /// When the toleration ends. In the past when its seconds overflow.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
     /// Of a claim, the tolerations that match the taint, each once. Those without an effect do not stop an eviction.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tolerations: Vec<String>,
     /// When kube-controller-manager evicts the pod, or begins to evict those of the claim, because of the taint; absent when it never
     /// does.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub due: Option<Time>,
 }
 

@@ -16,6 +16,7 @@ use dra_model::{Allocation, Key, PoolId, Str};
 use dra_rules::scheduling::{AssumedGate, Granted, Judgment, Verdict};
 
 /// The report.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AllocationReport {
@@ -26,7 +27,6 @@ pub struct AllocationReport {
     /// Exactness of the answer.
     pub exactness: Exactness,
     /// Message of the scheduler if it does not fit.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The nodes, by name, where one pod or claims were judged.
     pub nodes: Vec<NodeResult>,
@@ -34,7 +34,6 @@ pub struct AllocationReport {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub placements: Vec<Placement>,
     /// Number of further copies, with `--max`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub packing: Option<Packing>,
     /// Changes that were assumed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -48,7 +47,6 @@ pub struct AllocationReport {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumed_gates: Vec<AssumedGate>,
     /// The release, where only objects show it and the newest one would change the answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub assumed_release: Option<AssumedRelease>,
     /// Notes about the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -136,6 +134,7 @@ impl Fit {
 }
 
 /// The answer for one node.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeResult {
@@ -144,10 +143,8 @@ pub struct NodeResult {
     /// The answer.
     pub result: Fit,
     /// The plugin of the scheduler that rejects the node.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub plugin: Option<&'static str>,
     /// Why, in the scheduler's words.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// kube-scheduler's own search takes longer than it gives itself.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -156,13 +153,11 @@ pub struct NodeResult {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<Str>,
     /// Score of the plugin for dynamic resources, to which other plugins add. Absent if claims have no alternatives.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<NodeScore>,
     /// Requests that can get their devices from several places: only the scheduler's order determines which.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<OpenRequest>,
     /// The error that ends the attempt in some orders of pools.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub possible_error: Option<String>,
     /// Allocations of the claims.
     pub claims: Vec<ClaimAllocation>,
@@ -331,6 +326,7 @@ impl NodeResult {
 }
 
 /// Placement of one of several pods.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Placement {
@@ -341,12 +337,10 @@ pub struct Placement {
     /// Whether it fits on what the pods before it leave.
     pub result: Fit,
     /// The node that it is assumed to get.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// Whether the scheduler could choose another one.
     pub other_nodes: bool,
     /// Why it does not fit, in the scheduler's words.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Allocations of its claims.
     pub claims: Vec<ClaimAllocation>,

@@ -23,6 +23,7 @@ pub struct ConversionVerification {
 }
 
 /// One defect of a claim's list.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct VerificationItem {
@@ -37,13 +38,10 @@ pub struct VerificationItem {
     /// The defect in words.
     pub message: String,
     /// The entry that should not be there.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub entry: Option<Entry>,
     /// Whether the entry's kind is one of those selected with `--kind` or `--all-kinds`. It is a defect in any case.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub selected: Option<bool>,
     /// The pod that lacks an entry.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pod: Option<Pod>,
 }
 

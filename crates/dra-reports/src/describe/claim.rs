@@ -24,6 +24,7 @@ use dra_rules::kubelet::Stages;
 use dra_rules::reservation::ClaimState;
 
 /// The report.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimDescription {
@@ -43,7 +44,6 @@ pub struct ClaimDescription {
     /// Configuration of the claim.
     pub config: Vec<ConfigItem>,
     /// What was given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub allocation: Option<AllocationDescription>,
     /// What drivers report of allocated devices.
     pub device_reports: Vec<DeviceReport>,
@@ -54,10 +54,8 @@ pub struct ClaimDescription {
     /// Pods that use it, and how far they are on their nodes.
     pub pods: Vec<PodStageItem>,
     /// When kube-controller-manager evicts its pods because of NoExecute taints. Absent when it does not.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub eviction: Option<EvictionItem>,
     /// Oldest first. Absent when they could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<EventItem>>,
     /// The time that ages count from.
     #[serde(skip)]
@@ -111,20 +109,20 @@ pub struct RequestItem {
 }
 
 /// A condition on the devices of several requests.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConstraintItem {
     /// All devices have the same value of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub match_attribute: Option<Str>,
     /// All have different values of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub distinct_attribute: Option<Str>,
     /// Requests that it covers; empty means all.
     pub requests: Vec<Str>,
 }
 
 /// Opaque configuration for a driver.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigItem {
@@ -135,25 +133,22 @@ pub struct ConfigItem {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<Str>,
     /// The driver. Absent for configuration of a kind that this build does not know.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub driver: Option<Str>,
     /// As the object has them; those that are nested too deeply for that as text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub parameters: Option<Value>,
 }
 
 /// What was given.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AllocationDescription {
     /// The only node that can use the devices.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// Which nodes can, if several: a line for each term; one of them must match.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub node_selector: Vec<String>,
     /// When.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub allocation_timestamp: Option<Time>,
     /// Every pod may use the claim, as KEP-5194 proposes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -166,6 +161,7 @@ pub struct AllocationDescription {
 }
 
 /// An allocated device.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimDevice {
@@ -197,7 +193,6 @@ pub struct ClaimDevice {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub binding_failure_conditions: Vec<Str>,
     /// Whether a slice of the newest generation has it. Absent when slices could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<bool>,
     /// Its taints, as far as they are known.
     pub taints: Vec<DeviceTaintItem>,
@@ -206,7 +201,6 @@ pub struct ClaimDevice {
     #[schemars(extend("const" = true))]
     pub taints_unknown: bool,
     /// The worst of all reports.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
     /// Every report, worst first.
     #[serde(skip_serializing_if = "Vec::is_empty")]

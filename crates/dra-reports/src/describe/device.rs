@@ -13,6 +13,7 @@ use dra_model::{Cluster, DeviceId, Key, Kind, Str, Time};
 use dra_rules::kubelet::Stages;
 
 /// The report.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceDescription {
@@ -20,10 +21,8 @@ pub struct DeviceDescription {
     #[serde(flatten)]
     pub item: DeviceItem,
     /// The slice that publishes it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub slice: Option<Str>,
     /// Generation of its pool.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pool_generation: Option<i64>,
     /// By name; text in quotes.
     #[serde(serialize_with = "as_map")]

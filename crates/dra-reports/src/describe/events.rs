@@ -6,6 +6,7 @@ use super::super::Warnings;
 use dra_model::{Cluster, Event, Kind, Meta, Str, Time};
 
 /// An event.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EventItem {
@@ -21,10 +22,8 @@ pub struct EventItem {
     /// How often.
     pub count: i32,
     /// When it was seen first.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub first_seen: Option<Time>,
     /// When it was seen last.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_seen: Option<Time>,
 }
 

@@ -6,6 +6,7 @@ use super::super::Owner;
 use dra_model::{Condition, Meta, Str, Time};
 
 /// Name, labels, age and owner of an object.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Identity {
@@ -25,16 +26,13 @@ pub struct Identity {
     #[schemars(with = "std::collections::BTreeMap<Str, Str>")]
     pub annotations: Vec<(Str, Str)>,
     /// When it was created.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub creation_timestamp: Option<Time>,
     /// When its deletion was requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub deletion_timestamp: Option<Time>,
     /// What delays the deletion.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub finalizers: Vec<Str>,
     /// Its controlling owner.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<Owner>,
 }
 

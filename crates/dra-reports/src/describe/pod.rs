@@ -18,6 +18,7 @@ use dra_rules::reservation::{
 };
 
 /// The report.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PodDescription {
@@ -25,12 +26,10 @@ pub struct PodDescription {
     #[serde(flatten)]
     pub identity: Identity,
     /// Where it runs.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// `Pending`, `Running`, `Succeeded`, `Failed`.
     pub phase: Str,
     /// The group that it is a member of.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pod_group: Option<Str>,
     /// Those that say something about scheduling and eviction.
     pub conditions: Vec<ConditionItem>,
@@ -41,10 +40,8 @@ pub struct PodDescription {
     /// What the kubelet reports of its devices.
     pub health_reports: Vec<HealthReport>,
     /// How far it is on its node, and what keeps it there; absent for one without claims, and for one that has yet to get devices.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<StageItem>,
     /// Oldest first. Absent when they could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<EventItem>>,
     /// The time that ages count from.
     #[serde(skip)]
@@ -55,6 +52,7 @@ pub struct PodDescription {
 }
 
 /// One claim of a pod.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PodClaimDescription {
@@ -62,24 +60,18 @@ pub struct PodClaimDescription {
     #[serde(skip_serializing_if = "str::is_empty")]
     pub entry: Str,
     /// The template that it is created from.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<Str>,
     /// The claim.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub claim: Option<Str>,
     /// What `kubectl get resourceclaims` shows. Absent when the claim does not exist.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<ClaimState>,
     /// What keeps the pod from using it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
     /// The entry that reserves the claim for the pod.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reserved: Option<Reserved>,
     /// Its devices.
     pub devices: Vec<DeviceReference>,
     /// When kube-controller-manager evicts the pod because of taints on them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub eviction: Option<EvictionItem>,
 }
 

@@ -42,6 +42,7 @@ pub struct PoolDescription {
 }
 
 /// A slice of a pool.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SliceItem {
@@ -50,12 +51,10 @@ pub struct SliceItem {
     /// The generation of the pool that it belongs to.
     pub generation: i64,
     /// The node it is for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// How many devices it has.
     pub devices: usize,
     /// When it was created.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub creation_timestamp: Option<Time>,
 }
 

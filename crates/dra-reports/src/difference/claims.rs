@@ -61,6 +61,7 @@ pub enum ClaimChangeKind {
 }
 
 /// A claim that differs.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimChange {
@@ -78,10 +79,8 @@ pub struct ClaimChange {
     /// The difference.
     pub change: ClaimChangeKind,
     /// What it held. Absent if it was not allocated.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<Held>,
     /// What it holds. Absent if it is not allocated.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Held>,
     /// Entries of `status.reservedFor` that are new.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
@@ -183,6 +182,7 @@ pub enum PodChangeKind {
 }
 
 /// A pod whose devices differ.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct PodChange {
     /// Its namespace.
@@ -197,10 +197,8 @@ pub struct PodChange {
     /// The difference.
     pub change: PodChangeKind,
     /// What it used. Absent if it used no claim with devices.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<Held>,
     /// What it uses. Absent if it uses no claim with devices.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Held>,
 }
 

@@ -136,6 +136,7 @@ impl Reason {
 }
 
 /// The answer for one node.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeDiagnosis {
@@ -144,10 +145,8 @@ pub struct NodeDiagnosis {
     /// Whether it can take it.
     pub fits: bool,
     /// The first plugin of the scheduler that rejects the node.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub plugin: Option<&'static str>,
     /// Message of the plugin.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Why, down to each device.
     pub reasons: Vec<Reason>,

@@ -226,6 +226,7 @@ pub(super) const KINDS: &[&str] = &[
 ];
 
 /// Changes that would help together.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FixItem {
@@ -240,10 +241,8 @@ pub struct FixItem {
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub command: Option<Script>,
     /// What to know before running the command, or who can do it if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// A read-only command that shows more.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub look: Option<Script>,
     /// Whether a simulation of the changed cluster shows that it helps.
     pub proven: bool,

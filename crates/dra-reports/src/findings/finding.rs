@@ -184,6 +184,7 @@ impl Serialize for Fix {
 }
 
 /// A finding.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
@@ -203,7 +204,6 @@ pub struct Finding {
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub fix: Option<Fix>,
     /// Condition of the command, or an alternative to it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fix_note: Option<String>,
     /// What comes before the command: the parts of the note that begin with `first`.
     #[serde(skip)]
@@ -212,13 +212,10 @@ pub struct Finding {
     #[serde(skip)]
     pub rest: Vec<String>,
     /// All that there is to say: what to do where there is no command, and what to know about the command.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// A command that shows more and changes nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub look: Option<Script>,
     /// For a downgrade: the step to solve it by, from 1 to 8.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<u32>,
     /// The page that explains it.
     pub docs: String,

@@ -168,20 +168,17 @@ pub struct FindingList {
 }
 
 /// The question.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Scope {
     /// The only namespace whose objects are reported. Absent for all. Objects without namespace always are.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Str>,
     /// The driver that is to be removed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub driver: Option<Str>,
     /// The node that it is to be removed from. Absent for all.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// The release to go to.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub to_version: Option<String>,
     /// The releases on the way up to it, one after the other. Absent for a downgrade.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -192,6 +189,7 @@ pub struct Scope {
 }
 
 /// What was looked for, and in how much.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Checked {
@@ -201,16 +199,12 @@ pub struct Checked {
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub incomplete: BTreeSet<Code>,
     /// The number of claims; absent where they were not read, as of the others.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub claims: Option<usize>,
     /// The number of pods.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pods: Option<usize>,
     /// The number of devices in all slices.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub devices: Option<usize>,
     /// The number of nodes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<usize>,
 }
 

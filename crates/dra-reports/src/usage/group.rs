@@ -144,22 +144,18 @@ impl fmt::Display for UsageGroup {
 }
 
 /// The fields that say who it is, which stand beside others.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Default, Serialize, schemars::JsonSchema)]
 struct View<'a> {
     /// The namespace, or that of the owner.
-    #[serde(skip_serializing_if = "Option::is_none")]
     namespace: Option<&'a Str>,
     /// The kind of the owner.
-    #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<&'a Str>,
     /// The name of the owner.
-    #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a Str>,
     /// The class.
-    #[serde(skip_serializing_if = "Option::is_none")]
     class: Option<&'a Str>,
     /// The node, with `usageBy` `Node`. Absent for devices that several nodes reach.
-    #[serde(skip_serializing_if = "Option::is_none")]
     node: Option<&'a Str>,
 }
 

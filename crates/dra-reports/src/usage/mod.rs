@@ -116,6 +116,7 @@ pub struct UsedAmount {
 }
 
 /// A claim that has devices without a running pod.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IdleClaim {
@@ -128,10 +129,8 @@ pub struct IdleClaim {
     /// Devices that it keeps from others.
     pub devices: usize,
     /// When it was allocated: it cannot have been idle for longer. Absent where the scheduler did not record it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub allocation_timestamp: Option<Time>,
     /// When it was created, before which it cannot have been idle.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub creation_timestamp: Option<Time>,
 }
 

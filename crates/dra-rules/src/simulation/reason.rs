@@ -9,18 +9,16 @@ use dra_allocator::devices::Origin;
 use dra_model::{DeviceId, Str, TaintRule};
 
 /// A taint that makes a pod go.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, schemars::JsonSchema)]
 #[schemars(rename = "TaintReason")]
 #[serde(rename_all = "camelCase")]
 pub struct ReasonItem {
     /// The DeviceTaintRule, if it is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Str>,
     /// The ResourceSlice, if the driver set the taint.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub slice: Option<Str>,
     /// The device in the slice.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceItem>,
     /// The taint: `key=value:effect`.
     pub taint: Str,

@@ -18,6 +18,7 @@ pub(crate) fn is_info(api_version: &str, kind: &str) -> bool {
 }
 
 /// Metadata of a snapshot.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SnapshotInfo {
@@ -27,18 +28,15 @@ pub struct SnapshotInfo {
     /// The program that wrote it.
     pub tool: String,
     /// Time at which the lists were read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_at: Option<Time>,
     /// Source: `cluster prod`.
     pub source: String,
     /// The only namespace that was read; all without it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// True if what may be secret was left out.
     pub redacted: bool,
     kubernetes: Kubernetes,
     feature_gates: Vec<GateInfo>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     scheduler_profiles: Option<Vec<ProfileInfo>>,
     /// The lists, in the order of the file.
     pub lists: Vec<ListInfo>,

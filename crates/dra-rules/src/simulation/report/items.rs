@@ -93,6 +93,7 @@ pub enum PodVerdict {
 }
 
 /// A pod on tainted devices.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[schemars(rename = "TaintedPod")]
 #[serde(rename_all = "camelCase")]
@@ -104,33 +105,25 @@ pub struct PodItem {
     /// Its UID.
     pub uid: Str,
     /// Its node.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// Fate.
     pub verdict: PodVerdict,
     /// Time at which it is deleted.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Time>,
     /// Time at which it is gone at the latest.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub gone_at: Option<Time>,
     /// Its grace period.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub grace_period_seconds: Option<i64>,
     /// The taints that make it go.
     #[serde(serialize_with = "shared", skip_serializing_if = "<[ReasonItem]>::is_empty")]
     pub reasons: Arc<[ReasonItem]>,
     /// Its priority; the controller does not look at it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
     /// Owner.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<OwnerItem>,
     /// Reaction of its owner.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub replacing: Option<Replacing>,
     /// The pod that takes its place.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub replacement: Option<ReplacementItem>,
 }
 
