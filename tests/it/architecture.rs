@@ -25,6 +25,7 @@ const PURE: &[&str] = &[
     "dra-values",
 ];
 const HARMLESS: &[&str] = &[
+    "derive_more",
     "foldhash",
     "hashbrown",
     "itertools",

@@ -36,21 +36,28 @@ impl Component {
 }
 
 /// How a gate's state is known, weakest first.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, derive_more::Display)]
 pub enum Evidence {
     /// The default of the server's release.
+    #[display("assumed")]
     Assumed,
     /// An object that the component writes only with the gate on. It may have been turned off since.
+    #[display("objects: {_0}")]
     Objects(String),
     /// The snapshot says so.
+    #[display("recorded")]
     Recorded,
     /// Something the API server serves only with the gate on, or only with it off.
+    #[display("served: {_0}")]
     Served(String),
     /// The component's own metrics.
+    #[display("metrics")]
     Metrics,
     /// Arguments of the component's static pod.
+    #[display("arguments of {_0}")]
     Arguments(String),
     /// A flag of this command.
+    #[display("flag")]
     Flag,
 }
 
@@ -58,20 +65,6 @@ impl Evidence {
     /// Returns whether it tells how the component runs now. Objects tell only how it once ran, and a default tells nothing.
     pub fn is_of_now(&self) -> bool {
         !matches!(self, Self::Assumed | Self::Objects(_))
-    }
-}
-
-impl fmt::Display for Evidence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Assumed => f.write_str("assumed"),
-            Self::Objects(what) => write!(f, "objects: {what}"),
-            Self::Recorded => f.write_str("recorded"),
-            Self::Served(what) => write!(f, "served: {what}"),
-            Self::Metrics => f.write_str("metrics"),
-            Self::Arguments(pod) => write!(f, "arguments of {pod}"),
-            Self::Flag => f.write_str("flag"),
-        }
     }
 }
 

@@ -33,15 +33,19 @@ enum ClaimTaints {
 }
 
 /// The node of an allocation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, derive_more::Display)]
 pub enum ClaimNode<'a> {
     /// Not allocated.
+    #[display("<none>")]
     None,
     /// Every node can use the devices.
+    #[display("<any>")]
     Any,
     /// Only this node can.
+    #[display("{_0}")]
     One(&'a Str),
     /// A selector says which nodes can.
+    #[display("<several>")]
     Several,
 }
 
@@ -54,17 +58,6 @@ impl ClaimNode<'_> {
         match &allocation.node_selector {
             None => ClaimNode::Any,
             Some(selector) => selector.single_node().map_or(ClaimNode::Several, ClaimNode::One),
-        }
-    }
-}
-
-impl fmt::Display for ClaimNode<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::None => f.write_str("<none>"),
-            Self::Any => f.write_str("<any>"),
-            Self::One(name) => f.write_str(name),
-            Self::Several => f.write_str("<several>"),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Allocated devices with their claims, and the remaining shared counters and capacity.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use schemars::JsonSchema;
@@ -49,7 +48,7 @@ pub enum DeviceState {
 }
 
 /// The reason why the scheduler does not allocate a device to an ordinary request, although no claim holds it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, strum::Display)]
 pub enum Unavailable {
     /// Other devices use up the counters that it needs.
     CountersExhausted,
@@ -102,12 +101,6 @@ impl Unavailable {
             Self::SliceIgnored => "slice ignored",
             Self::Tainted => "taint",
         }
-    }
-}
-
-impl fmt::Display for Unavailable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self, f)
     }
 }
 

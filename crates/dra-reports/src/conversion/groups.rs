@@ -1,7 +1,6 @@
 //! What becomes of each PodGroup: it is stopped, its pods keep running, or the conversion does not affect it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,19 +56,15 @@ pub struct GroupPlan {
 }
 
 /// The controller of a pod.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, derive_more::Display,
+)]
+#[display("{}/{name}", kind.to_ascii_lowercase())]
 pub struct PodOwner {
     /// `Job`.
     pub kind: Str,
     /// Its name.
     pub name: Str,
-}
-
-impl fmt::Display for PodOwner {
-    /// `job/NAME`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.kind.to_ascii_lowercase(), self.name)
-    }
 }
 
 impl PodOwner {

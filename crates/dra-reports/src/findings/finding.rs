@@ -137,22 +137,13 @@ impl fmt::Display for Subject {
 }
 
 /// What can be done about a finding.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, derive_more::Display)]
 #[schemars(with = "FixView<'_>")]
 pub enum Fix {
     /// A command that can be run unchanged, after which the finding is gone. As JSON it has its arguments beside it.
     Command(Script),
     /// What to do where no command does it.
     Sentence(String),
-}
-
-impl fmt::Display for Fix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Command(script) => script.fmt(f),
-            Self::Sentence(text) => f.write_str(text),
-        }
-    }
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -1,7 +1,6 @@
 //! Wanted work of controllers, and its results.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
 use crate::eviction::Eviction;
@@ -60,17 +59,22 @@ pub struct Job {
 }
 
 /// Subject of a controller: an item of its queue.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, derive_more::Display)]
 pub enum Subject {
     /// The claims of a pod.
+    #[display("claims of pod {_0}")]
     Pod(Key),
     /// The claims of a PodGroup.
+    #[display("claims of PodGroup {_0}")]
     PodGroup(Key),
     /// The consumers of a claim.
+    #[display("claim {_0}")]
     Claim(Key),
     /// The eviction of a pod.
+    #[display("eviction of pod {}", _0.key)]
     Eviction(PodRef),
     /// The status of the DeviceTaintRule with this name and UID.
+    #[display("DeviceTaintRule {_0}")]
     Rule(Str, Str),
 }
 
@@ -80,18 +84,6 @@ impl Subject {
         match self {
             Self::Pod(_) | Self::PodGroup(_) | Self::Claim(_) => ControllerName::ResourceClaim,
             Self::Eviction(_) | Self::Rule(..) => ControllerName::DeviceTaintEviction,
-        }
-    }
-}
-
-impl fmt::Display for Subject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Pod(key) => write!(f, "claims of pod {key}"),
-            Self::PodGroup(key) => write!(f, "claims of PodGroup {key}"),
-            Self::Claim(key) => write!(f, "claim {key}"),
-            Self::Eviction(pod) => write!(f, "eviction of pod {}", pod.key),
-            Self::Rule(name, _) => write!(f, "DeviceTaintRule {name}"),
         }
     }
 }
