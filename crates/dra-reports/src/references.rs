@@ -4,10 +4,13 @@ use std::fmt;
 
 use serde::Serialize;
 
-use dra_model::{Claim, ConsumerReference, DeviceId, Meta, OwnerReference, Str};
+use dra_model::{Claim, ConsumerReference, Meta, OwnerReference, Str};
 
 /// An object of a namespace.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema, derive_more::Display,
+)]
+#[display("{namespace}/{name}")]
 pub struct ObjectReference {
     /// Its namespace.
     pub namespace: Str,
@@ -28,40 +31,9 @@ impl ObjectReference {
     }
 }
 
-impl fmt::Display for ObjectReference {
-    /// `namespace/name`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.namespace, self.name)
-    }
-}
-
-/// A device.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
-pub struct DeviceReference {
-    /// Its driver.
-    pub driver: Str,
-    /// Its pool.
-    pub pool: Str,
-    /// Its name in the pool.
-    pub device: Str,
-}
-
-impl From<DeviceId> for DeviceReference {
-    fn from(id: DeviceId) -> Self {
-        let DeviceId { driver, pool, device } = id;
-        Self { driver, pool, device }
-    }
-}
-
-impl fmt::Display for DeviceReference {
-    /// `driver/pool/device`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}/{}", self.driver, self.pool, self.device)
-    }
-}
-
 /// The object that manages another one: its controlling owner.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema, derive_more::Display)]
+#[display("{kind}/{name}")]
 pub struct Owner {
     /// Its kind.
     pub kind: Str,
@@ -80,13 +52,6 @@ impl Owner {
             name: name.clone(),
             uid: uid.clone(),
         })
-    }
-}
-
-impl fmt::Display for Owner {
-    /// `Pod/name`, as `kubectl describe` writes who controls an object.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.kind, self.name)
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::describe::toleration;
-use super::{DeviceReference, ObjectReference, Selection, Warnings, words};
+use super::{ObjectReference, Selection, Warnings, words};
 use dra_allocator::devices::{Inventory, RuleSupport, rule_matches};
 use dra_model::{
     Claim, Cluster, Component, DeviceId, Gate, Key, Kind, Meta, NO_EFFECT, NO_EXECUTE, Pod, Slice, Str,
@@ -16,6 +16,7 @@ use dra_model::{
 use dra_rules::eviction::{Release, Tolerance, count, due, pending, rule_condition, tolerance};
 use dra_rules::reservation::users;
 use dra_rules::scheduling::of_placed;
+use dra_rules::simulation::DeviceReference;
 
 /// The report.
 #[derive(Debug, Serialize, schemars::JsonSchema)]

@@ -9,13 +9,14 @@ use super::events::{EventItem, events};
 use super::identity::{ConditionItem, Identity};
 use super::words;
 use crate::stage::{StageItem, unlisted_text};
-use crate::{DeviceReference, HealthReport, Warnings};
+use crate::{HealthReport, Warnings};
 use dra_model::{Claim, Cluster, Key, Kind, Pod, PodClaim, Str, Time};
 use dra_rules::eviction::{Release, evicting_claims};
 use dra_rules::kubelet::Stages;
 use dra_rules::reservation::{
     ClaimName, ClaimState, PodGroups, Unusable, claim_name, is_reserved_for, unlisted,
 };
+use dra_rules::simulation::DeviceReference;
 
 /// The report.
 #[serde_with_macros::skip_serializing_none]

@@ -6,9 +6,10 @@ use serde::Serialize;
 
 use super::{Existence, Sides, joined};
 use crate::references::consumers;
-use crate::{ClaimNode, DeviceReference, Selection};
+use crate::{ClaimNode, Selection};
 use dra_model::{Claim, Cluster, Key, Kind, Str};
 use dra_rules::reservation::users;
+use dra_rules::simulation::DeviceReference;
 
 /// Devices of a claim or a pod.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::reason::DeviceItem;
+use super::reason::DeviceReference;
 use crate::eviction::Eviction;
 use dra_model::{Condition, Key, Str, Time};
 
@@ -38,7 +38,7 @@ pub enum What {
     /// The claim's devices are free.
     ClaimReleased {
         /// Devices.
-        devices: Arc<[DeviceItem]>,
+        devices: Arc<[DeviceReference]>,
     },
     /// The claim is removed.
     ClaimDeleted,

@@ -8,7 +8,7 @@ use crate::controllers::PodRef;
 use crate::owners::Replacing;
 use crate::scheduling::AssumedGate;
 use crate::simulation::MissedPod;
-use crate::simulation::reason::{DeviceItem, ReasonItem, Reasons};
+use crate::simulation::reason::{DeviceReference, ReasonItem, Reasons};
 use crate::simulation::timeline::{EventType, Happening, What};
 use crate::simulation::world::{Placement, Replacement};
 use dra_model::{Condition, Str, Time};
@@ -73,8 +73,11 @@ pub struct EventItem {
     #[serde(serialize_with = "shared", skip_serializing_if = "<[ReasonItem]>::is_empty")]
     pub reasons: Arc<[ReasonItem]>,
     /// Devices that become free.
-    #[serde(serialize_with = "shared", skip_serializing_if = "<[DeviceItem]>::is_empty")]
-    pub devices: Arc<[DeviceItem]>,
+    #[serde(
+        serialize_with = "shared",
+        skip_serializing_if = "<[DeviceReference]>::is_empty"
+    )]
+    pub devices: Arc<[DeviceReference]>,
     /// Nodes that a replacement fits on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<Str>,
@@ -180,7 +183,7 @@ pub struct TolerationItem {
     /// The claim that holds the device.
     pub claim: Str,
     /// The device.
-    pub device: DeviceItem,
+    pub device: DeviceReference,
     /// The taint and where it comes from.
     pub taint: ReasonItem,
     /// Toleration of the taint.
@@ -220,7 +223,7 @@ pub struct ClaimItem {
     pub deleted_at: Option<Time>,
     /// Its devices.
     #[serde(serialize_with = "shared")]
-    pub devices: Arc<[DeviceItem]>,
+    pub devices: Arc<[DeviceReference]>,
 }
 
 /// A PodDisruptionBudget that loses pods.
