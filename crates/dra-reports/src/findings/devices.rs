@@ -96,9 +96,7 @@ fn allocated_twice(look: &mut Look<'_>) {
         }
         found.push(twice(look, device, &takers));
     }
-    for finding in found {
-        look.add(finding);
-    }
+    look.add_all(found);
 }
 
 /// As many share IDs as takers: no claim has the device as a whole, and no share is allocated twice.
@@ -284,9 +282,7 @@ fn oversubscribed(look: &mut Look<'_>) {
             );
         }
     }
-    for finding in found {
-        look.add(finding);
-    }
+    look.add_all(found);
 }
 
 fn is_share(holder: &Holder<'_>) -> bool {
@@ -361,7 +357,5 @@ fn unhealthy(look: &mut Look<'_>) {
                 .joins(claims.into_iter().map(claim_key)),
         );
     }
-    for finding in found {
-        look.add(finding);
-    }
+    look.add_all(found);
 }

@@ -425,6 +425,10 @@ impl<'a> Look<'a> {
         }
     }
 
+    fn add_all(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        findings.into_iter().for_each(|finding| self.add(finding));
+    }
+
     fn inventory(&self) -> &Inventory<'a> {
         self.shared.inventory.get_or_init(|| Inventory::of(self.cluster))
     }
