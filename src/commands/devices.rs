@@ -149,7 +149,7 @@ pub(super) fn holders<C>(item: &DeviceItem, cell: &mut Cell<'_, C>) {
 
 pub(super) fn health<C>(item: &DeviceItem, cell: &mut Cell<'_, C>) {
     match item.health {
-        Some(health) => cell.toned(health_tone(health), health.text()),
+        Some(health) => cell.toned(health_tone(health), health),
         None => cell.text(NONE),
     }
 }
@@ -226,7 +226,7 @@ pub(super) struct State<'a>(pub(super) &'a DeviceItem);
 
 impl fmt::Display for State<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.state.text())?;
+        f.write_str(self.0.state.into())?;
         for reason in &self.0.unavailable {
             write!(f, ",{reason}")?;
         }

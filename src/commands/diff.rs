@@ -179,7 +179,7 @@ impl DeviceRow {
 const DEVICES: &[Column<DeviceRow>] = &[
     Column::inner("DRIVER", |row, cell| cell.text(&row.driver)),
     Column::inner("CHANGE", |row, cell| {
-        cell.toned(tone(row.existence), row.existence.text());
+        cell.toned(tone(row.existence), row.existence);
     }),
     Column::inner("COUNT", |row, cell| cell.text(row.count)),
     Column::inner("DEVICES", |row, cell| cell.text(&row.devices)),
@@ -189,7 +189,7 @@ const DEVICES: &[Column<DeviceRow>] = &[
 const POOLS: &[Column<PoolChange, Page>] = &[
     Column::inner("POOL", |pool, cell| cell.path(&pool.driver, &pool.pool)),
     Column::inner("CHANGE", |pool, cell| {
-        cell.toned(tone(pool.existence), pool.existence.text());
+        cell.toned(tone(pool.existence), pool.existence);
     }),
     Column::inner("GENERATION", |pool, cell| {
         let (before, after) = (pool.generation_before, pool.generation_after);
@@ -204,7 +204,7 @@ const POOLS: &[Column<PoolChange, Page>] = &[
 const RULES: &[Column<RuleChange, Page>] = &[
     Column::inner("RULE", |rule, cell| cell.text(&rule.name)),
     Column::inner("CHANGE", |rule, cell| {
-        cell.toned(tone(rule.existence), rule.existence.text());
+        cell.toned(tone(rule.existence), rule.existence);
     }),
     Column::inner("TAINT", |rule, cell| match &rule.previous_taint {
         Some(previous) => {
@@ -245,7 +245,7 @@ impl ObjectRow {
 const OBJECTS: &[Column<ObjectRow, Page>] = &[
     Column::inner("KIND", |row, cell| cell.text(row.kind)),
     Column::inner("CHANGE", |row, cell| {
-        cell.toned(tone(row.existence), row.existence.text());
+        cell.toned(tone(row.existence), row.existence);
     }),
     Column::inner("NAMES", |row, cell| {
         let names: Vec<&str> = row.names.iter().map(String::as_str).collect();
@@ -255,7 +255,7 @@ const OBJECTS: &[Column<ObjectRow, Page>] = &[
 
 const fn findings<'r>() -> [Column<(Existence, &'r Finding)>; 5] {
     [
-        Column::inner("CHANGE", |(existence, _), cell| cell.text(existence.text())),
+        Column::inner("CHANGE", |(existence, _), cell| cell.text(existence)),
         Column::inner("SEVERITY", |(_, finding), cell| {
             cell.toned(check::tone(finding.severity), finding.severity);
         }),

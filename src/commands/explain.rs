@@ -520,8 +520,7 @@ rules:
   verbs: [get, list, watch]";
 
 /// An explanation, and whether the cluster is there that it is of.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(super) struct Explained {
     #[serde(flatten)]
     report: Explanation,

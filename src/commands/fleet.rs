@@ -89,12 +89,11 @@ fn unread(error: &anyhow::Error) -> String {
 
 impl<R: Report> Serialize for Asked<R> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[serde_with_macros::skip_serializing_none]
         #[derive(Serialize)]
         struct Line<'a, D> {
             cluster: &'a str,
-            #[serde(skip_serializing_if = "Option::is_none")]
             report: Option<D>,
-            #[serde(skip_serializing_if = "Option::is_none")]
             error: Option<String>,
         }
         let answer = self.answer.as_ref();

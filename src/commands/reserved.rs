@@ -77,7 +77,7 @@ impl<'l> Line<'l> {
             kind: Consumer(entry).prefix(),
             name: &entry.name,
             uid: &entry.uid,
-            status: item.status.text(),
+            status: item.status.into(),
             tone: match item.status {
                 EntryStatus::Running | EntryStatus::Group => Tone::Good,
                 EntryStatus::Pending => Tone::Plain,

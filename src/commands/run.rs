@@ -84,7 +84,7 @@ const OVERDUE: Duration = Duration::from_secs(30);
 
 const COLUMNS: &[Column<ShadowItem>] = &[
     Column::new("FINDING", ".finding", |item, cell| {
-        cell.toned(Tone::Bad, item.finding.text());
+        cell.toned(Tone::Bad, item.finding);
     }),
     Column::new("CONTROLLER", ".controller", |item, cell| {
         cell.text(item.controller);

@@ -31,8 +31,7 @@ pub(crate) struct Args {
 }
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Versions {
     /// This program. Fields are named as in `kubectl version`.
@@ -43,21 +42,20 @@ pub(super) struct Versions {
 }
 
 /// Version reported by the server.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ServerVersion {
     /// As the server says it. Absent where the release is only assumed, as for a file that does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     git_version: Option<String>,
     /// The release whose rules are applied.
-    #[cfg_attr(test, schemars(regex(pattern = r"^[0-9]+\.[0-9]+\.[0-9]+$")))]
+    #[schemars(regex(pattern = r"^[0-9]+\.[0-9]+\.[0-9]+$"))]
     kubernetes_version: String,
     /// The release that the server behaves like.
-    #[cfg_attr(test, schemars(regex(pattern = r"^[0-9]+\.[0-9]+$")))]
+    #[schemars(regex(pattern = r"^[0-9]+\.[0-9]+$"))]
     emulated_version: String,
     /// The oldest release that the server stays compatible with.
-    #[cfg_attr(test, schemars(regex(pattern = r"^[0-9]+\.[0-9]+$")))]
+    #[schemars(regex(pattern = r"^[0-9]+\.[0-9]+$"))]
     min_compatibility_version: String,
 }
 
@@ -74,18 +72,17 @@ impl ServerVersion {
 }
 
 /// Field names as in `kubectl version`, where it has them.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ClientVersion {
     /// The version.
-    #[cfg_attr(test, schemars(regex(pattern = r"^v[0-9]+\.[0-9]+\.[0-9]+")))]
+    #[schemars(regex(pattern = r"^v[0-9]+\.[0-9]+\.[0-9]+"))]
     git_version: String,
     /// The commit that the program was built from. Absent in builds that were not released.
     #[serde(skip_serializing_if = "Option::is_none")]
     git_commit: Option<&'static str>,
     /// Operating system and architecture, as in `linux/amd64`.
-    #[cfg_attr(test, schemars(regex(pattern = r"^[a-z0-9]+/[a-z0-9]+$")))]
+    #[schemars(regex(pattern = r"^[a-z0-9]+/[a-z0-9]+$"))]
     platform: String,
     /// The oldest release of Kubernetes whose rules are built in.
     oldest_kubernetes: String,

@@ -171,7 +171,7 @@ fn known_gates(environment: &Environment) -> Vec<GateState> {
         (state.evidence != Evidence::Assumed).then(|| GateState {
             name: gate.name().to_owned(),
             enabled: state.enabled,
-            component: component.name().to_owned(),
+            component: component.to_string(),
             evidence: state.evidence.to_string(),
         })
     })

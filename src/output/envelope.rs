@@ -8,26 +8,23 @@ use super::report::Report;
 const API_VERSION: &str = "dra.kubectl.io/v1";
 
 /// The facts behind a report, filled while they are found out.
-#[derive(Debug, Clone, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Debug, Clone, Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Envelope {
     /// The version of Kubernetes whose rules were applied. Absent where none was needed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, schemars(regex(pattern = r"^[0-9]+\.[0-9]+")))]
+    #[schemars(regex(pattern = r"^[0-9]+\.[0-9]+"))]
     pub(crate) kubernetes_version: Option<String>,
     /// The feature gates that matter to the report, each component's own.
     pub(crate) feature_gates: Vec<GateState>,
     /// Source of the objects. Absent if none were needed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) source: Option<Source>,
     /// Warnings on standard error, for readers who do not see it.
     pub(crate) warnings: Vec<String>,
 }
 
 /// One feature gate of one component, with how it is known.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GateState {
     /// Its name.
@@ -41,8 +38,7 @@ pub(crate) struct GateState {
 }
 
 /// Source of a report's objects.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 pub(crate) enum Source {
     /// A running cluster.
@@ -56,18 +52,17 @@ pub(crate) enum Source {
     /// Files, directories, standard input or bundled examples, as they were named on the command line.
     Files {
         /// Their names.
-        #[cfg_attr(test, schemars(length(min = 1)))]
+        #[schemars(length(min = 1))]
         names: Vec<String>,
     },
 }
 
 /// A report as it is serialized: the envelope's fields first, then its own.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Document<'a, R> {
     /// The version of all reports. Fields may be added to it; the ones that are there stay.
-    #[cfg_attr(test, schemars(extend("const" = API_VERSION)))]
+    #[schemars(extend("const" = API_VERSION))]
     api_version: &'static str,
     /// Kind of the report, and the name of its schema.
     kind: &'static str,

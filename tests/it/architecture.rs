@@ -25,6 +25,7 @@ const PURE: &[&str] = &[
     "dra-values",
 ];
 const HARMLESS: &[&str] = &[
+    "derive_more",
     "foldhash",
     "hashbrown",
     "itertools",
@@ -34,7 +35,9 @@ const HARMLESS: &[&str] = &[
     "schemars",
     "serde",
     "serde_json",
+    "serde_with_macros",
     "strsim",
+    "strum",
     "thiserror",
     "typed-index-collections",
 ];

@@ -372,7 +372,8 @@ pub struct AllocatedConfig {
 }
 
 /// An entry of `status.reservedFor`: a consumer that may use the claim. The API server does not validate it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, derive_more::Display)]
+#[display("{}/{name}", self.group_resource())]
 pub struct ConsumerReference {
     /// Empty for the core group.
     pub api_group: Str,
@@ -416,13 +417,6 @@ impl ConsumerReference {
         } else {
             format!("{}.{}", self.resource, self.api_group)
         }
-    }
-}
-
-impl fmt::Display for ConsumerReference {
-    /// `podgroups.scheduling.k8s.io/NAME`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.group_resource(), self.name)
     }
 }
 

@@ -4,19 +4,24 @@ use std::fmt;
 use std::sync::Arc;
 
 use Stage::{Alpha, Beta, Stable};
+use strum::{Display, EnumString, IntoStaticStr};
 
 use super::{Kind, Owners, Str, Time, Version};
 
 /// A component whose feature gates can differ from those of the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, Display, EnumString)]
 pub enum Component {
     /// kube-apiserver.
+    #[strum(serialize = "kube-apiserver")]
     ApiServer,
     /// kube-scheduler: decides allocation.
+    #[strum(serialize = "kube-scheduler")]
     Scheduler,
     /// kube-controller-manager: cleans up claims and evicts pods.
+    #[strum(serialize = "kube-controller-manager")]
     ControllerManager,
     /// The kubelets.
+    #[strum(serialize = "kubelet")]
     Kubelet,
 }
 
@@ -28,40 +33,31 @@ impl Component {
         Self::ControllerManager,
         Self::Kubelet,
     ];
-
-    /// The name of the program.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ApiServer => "kube-apiserver",
-            Self::Scheduler => "kube-scheduler",
-            Self::ControllerManager => "kube-controller-manager",
-            Self::Kubelet => "kubelet",
-        }
-    }
-}
-
-impl fmt::Display for Component {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
 }
 
 /// How a gate's state is known, weakest first.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, derive_more::Display)]
 pub enum Evidence {
     /// The default of the server's release.
+    #[display("assumed")]
     Assumed,
     /// An object that the component writes only with the gate on. It may have been turned off since.
+    #[display("objects: {_0}")]
     Objects(String),
     /// The snapshot says so.
+    #[display("recorded")]
     Recorded,
     /// Something the API server serves only with the gate on, or only with it off.
+    #[display("served: {_0}")]
     Served(String),
     /// The component's own metrics.
+    #[display("metrics")]
     Metrics,
     /// Arguments of the component's static pod.
+    #[display("arguments of {_0}")]
     Arguments(String),
     /// A flag of this command.
+    #[display("flag")]
     Flag,
 }
 
@@ -69,20 +65,6 @@ impl Evidence {
     /// Returns whether it tells how the component runs now. Objects tell only how it once ran, and a default tells nothing.
     pub fn is_of_now(&self) -> bool {
         !matches!(self, Self::Assumed | Self::Objects(_))
-    }
-}
-
-impl fmt::Display for Evidence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Assumed => f.write_str("assumed"),
-            Self::Objects(what) => write!(f, "objects: {what}"),
-            Self::Recorded => f.write_str("recorded"),
-            Self::Served(what) => write!(f, "served: {what}"),
-            Self::Metrics => f.write_str("metrics"),
-            Self::Arguments(pod) => write!(f, "arguments of {pod}"),
-            Self::Flag => f.write_str("flag"),
-        }
     }
 }
 

@@ -9,7 +9,8 @@ use super::{Str, Time};
 use dra_values::decode::{interned, interned_list, interned_pairs, list, lookup, or_default, shared};
 
 /// Namespace and name of a namespaced object. Orders by namespace, then name, as kubectl lists.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, derive_more::Display)]
+#[display("{namespace}/{name}")]
 pub struct Key {
     /// The namespace.
     pub namespace: Str,
@@ -24,12 +25,6 @@ impl Key {
             namespace: namespace.into(),
             name: name.into(),
         }
-    }
-}
-
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.namespace, self.name)
     }
 }
 

@@ -8,7 +8,8 @@ use super::{AttributeValue, Meta, NodeSelector, Quantity, Str, Time};
 use dra_values::decode::{interned, interned_list, interned_option, keyed, list, or_default};
 
 /// Identity of a pool: pools of different drivers may share a name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, derive_more::Display)]
+#[display("{driver}/{pool}")]
 pub struct PoolId {
     /// The driver.
     pub driver: Str,
@@ -16,14 +17,9 @@ pub struct PoolId {
     pub pool: Str,
 }
 
-impl fmt::Display for PoolId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.driver, self.pool)
-    }
-}
-
 /// Identity of a device.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, derive_more::Display)]
+#[display("{driver}/{pool}/{device}")]
 pub struct DeviceId {
     /// The driver.
     pub driver: Str,
@@ -40,12 +36,6 @@ impl DeviceId {
             driver: self.driver.clone(),
             pool: self.pool.clone(),
         }
-    }
-}
-
-impl fmt::Display for DeviceId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}/{}", self.driver, self.pool, self.device)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Kubernetes versions.
 
-use std::fmt;
 use std::str::FromStr;
 
 /// A release of Kubernetes, as far as rules depend on it. Patch 0 stands also for an unknown patch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, derive_more::Display)]
+#[display("{major}.{minor}.{patch}")]
 pub struct Version {
     /// 1.
     pub major: u32,
@@ -62,12 +62,6 @@ impl FromStr for Version {
             minor: number(true)?,
             patch: number(false)?,
         })
-    }
-}
-
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
     }
 }
 

@@ -16,8 +16,7 @@ use dra_cel::{DeviceInput, Environment, FailingTerm, Found, Mistake, Program, Re
 use dra_model::{Cluster, DeviceId, Kind, Str};
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SelectorReport {
     /// Why the scheduler cannot compile the expression, which ends the scheduling of every claim that has it. Absent if it can.
@@ -41,11 +40,10 @@ pub struct SelectorReport {
 }
 
 /// An expression that may be meant.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct SelectorHint {
     /// Differences to the expression, with their reasons.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     pub messages: Vec<String>,
     /// The expression.
     pub expression: String,
@@ -54,23 +52,21 @@ pub struct SelectorHint {
 }
 
 /// The verdict of the API server.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewObjects {
     /// Whether it takes the expression.
     pub accepted: bool,
     /// Why it is refused, without the path of the field.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The worst case that it estimates; absent if the expression does not compile.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<u64>,
 }
 
 /// Result of the expression for a device.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SelectedDevice {
     /// The driver.
@@ -80,7 +76,6 @@ pub struct SelectedDevice {
     /// The device.
     pub device: Str,
     /// The node, if there is one for the device.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// Nodes that can access the device.
     #[serde(skip)]
@@ -88,7 +83,6 @@ pub struct SelectedDevice {
     /// The result.
     pub result: Selected,
     /// Why nothing came out.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Cost of the evaluation. The scheduler stops at 1000000.
     pub cost: u64,
@@ -98,8 +92,7 @@ pub struct SelectedDevice {
 }
 
 /// Result of an evaluation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub enum Selected {
     /// True.
     Match,
@@ -110,8 +103,7 @@ pub enum Selected {
 }
 
 /// A term of the expression, as joined by `&&`, that is not true.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FailingItem {
     /// The term.
@@ -124,17 +116,15 @@ pub struct FailingItem {
 }
 
 /// A part of the device.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SeenItem {
     /// Path in the expression.
     pub expression: String,
     /// The value, as CEL writes it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// Why there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 

@@ -14,12 +14,8 @@ use dra_model::{AllocatedDevice, AllocationMode, Claim, DeviceRequest, PoolId, R
 use dra_rules::reservation::ClaimState;
 
 /// One claim. Keeps the claim itself: serialized and shown from there, 100,000 items cost little more than the claims.
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(
-    feature = "schema",
-    schemars(with = "View<'_>", description = "A ResourceClaim.")
-)]
+#[derive(Clone, Debug, schemars::JsonSchema)]
+#[schemars(with = "View<'_>", description = "A ResourceClaim.")]
 pub struct ClaimItem {
     claim: Arc<Claim>,
     taints: ClaimTaints,
@@ -37,15 +33,19 @@ enum ClaimTaints {
 }
 
 /// The node of an allocation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, derive_more::Display)]
 pub enum ClaimNode<'a> {
     /// Not allocated.
+    #[display("<none>")]
     None,
     /// Every node can use the devices.
+    #[display("<any>")]
     Any,
     /// Only this node can.
+    #[display("{_0}")]
     One(&'a Str),
     /// A selector says which nodes can.
+    #[display("<several>")]
     Several,
 }
 
@@ -58,17 +58,6 @@ impl ClaimNode<'_> {
         match &allocation.node_selector {
             None => ClaimNode::Any,
             Some(selector) => selector.single_node().map_or(ClaimNode::Several, ClaimNode::One),
-        }
-    }
-}
-
-impl fmt::Display for ClaimNode<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::None => f.write_str("<none>"),
-            Self::Any => f.write_str("<any>"),
-            Self::One(name) => f.write_str(name),
-            Self::Several => f.write_str("<several>"),
         }
     }
 }
@@ -243,8 +232,8 @@ impl fmt::Display for AmountCell<'_> {
     }
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct View<'a> {
     /// Its namespace.
@@ -256,25 +245,20 @@ struct View<'a> {
     /// What `kubectl get resourceclaims` shows.
     state: ClaimState,
     /// The only node that can use the devices. Absent when the claim is not allocated, or several nodes can.
-    #[serde(skip_serializing_if = "Option::is_none")]
     node: Option<&'a Str>,
     /// What is allocated, in the order of the allocation.
     devices: Vec<DeviceView<'a>>,
     /// The entries of `status.reservedFor`, in its order. `reserved` says what they really are.
     consumers: Vec<Consumer<'a>>,
     /// Its controlling owner.
-    #[serde(skip_serializing_if = "Option::is_none")]
     owner: Option<Owner>,
     /// When it was created.
-    #[serde(skip_serializing_if = "Option::is_none")]
     creation_timestamp: Option<Time>,
     /// What is requested.
     requests: Vec<RequestView<'a>>,
     /// Taints of the devices, each once. Absent unless they were requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
     taints: Option<Vec<TaintView<'a>>>,
     /// The consumer that the spec names, as KEP-5194 proposes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     spec_reserved_for: Option<Consumer<'a>>,
     /// Every pod may use the claim, as KEP-5194 proposes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -316,9 +300,8 @@ impl Serialize for ClaimItem {
 }
 
 /// An allocated device.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "AllocatedDevice"))]
+#[derive(Serialize, schemars::JsonSchema)]
+#[schemars(rename = "AllocatedDevice")]
 #[serde(rename_all = "camelCase")]
 struct DeviceView<'a> {
     /// `REQUEST` or `REQUEST/SUBREQUEST`.
@@ -351,9 +334,8 @@ impl<'a> DeviceView<'a> {
 }
 
 /// A request of a claim: one form or a list of alternatives.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Request"))]
+#[derive(Serialize, schemars::JsonSchema)]
+#[schemars(rename = "Request")]
 #[serde(rename_all = "camelCase")]
 struct RequestView<'a> {
     /// Its name.
@@ -377,9 +359,8 @@ impl<'a> RequestView<'a> {
 }
 
 /// What is requested.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "RequestAlternative"))]
+#[derive(Serialize, schemars::JsonSchema)]
+#[schemars(rename = "RequestAlternative")]
 #[serde(rename_all = "camelCase")]
 struct AlternativeView<'a> {
     /// Name of an alternative.
@@ -415,9 +396,8 @@ impl<'a> AlternativeView<'a> {
 }
 
 /// A taint.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Taint"))]
+#[derive(Serialize, schemars::JsonSchema)]
+#[schemars(rename = "Taint")]
 struct TaintView<'a> {
     /// Its key.
     key: &'a str,

@@ -7,8 +7,7 @@ use dra_allocator::devices::Taints;
 use dra_model::{AllocatedDevice, Cluster, Gap, Kind, Time};
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct ClaimList {
     /// By namespace and name.
     pub items: Vec<ClaimItem>,

@@ -11,8 +11,8 @@ use dra_rules::health::Health;
 use dra_rules::reservation::users;
 
 /// One device.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceItem {
     /// Its driver.
@@ -22,13 +22,11 @@ pub struct DeviceItem {
     /// Its name in the pool.
     pub device: Str,
     /// The only node that reaches it. Absent when several do.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// Which nodes reach it, where it is not one.
     #[serde(skip)]
     pub nodes: DeviceNode,
     /// Classes whose selectors match, by name. Absent when unknown: classes could not be read, or no slice publishes the device.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<Str>>,
     /// Classes whose selectors fail on it, so that it is unknown whether it belongs to them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -39,7 +37,6 @@ pub struct DeviceItem {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unavailable: Vec<Unavailable>,
     /// False for a device that a claim holds, but that no slice of the newest generation of its pool has. Absent when unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<bool>,
     /// Who holds it, by namespace and name, once for each share.
     pub claims: Vec<HolderItem>,
@@ -47,20 +44,16 @@ pub struct DeviceItem {
     pub taints: Vec<DeviceTaintItem>,
     /// There may be more taints: rules, or the slice, could not be read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "schema", schemars(extend("const" = true)))]
+    #[schemars(extend("const" = true))]
     pub taints_unknown: bool,
     /// The worst of all reports. Absent when no pod reports it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
     /// Every report, worst first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub health_reports: Vec<HealthReport>,
     /// What it has, and what is left where several claims may share it. By name.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "std::collections::BTreeMap<Str, CapacityItem>")
-    )]
+    #[schemars(with = "std::collections::BTreeMap<Str, CapacityItem>")]
     pub capacity: Vec<(Str, CapacityItem)>,
     /// What is left of the shared counters that it consumes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -68,8 +61,7 @@ pub struct DeviceItem {
 }
 
 /// A class whose selectors fail on a device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct ClassError {
     /// The class.
     pub class: Str,
@@ -78,8 +70,7 @@ pub struct ClassError {
 }
 
 /// A claim that has a device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HolderItem {
     /// Namespace of the claim.
@@ -95,10 +86,7 @@ pub struct HolderItem {
     pub share_id: Option<Str>,
     /// What the share takes, by name.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "std::collections::BTreeMap<Str, Quantity>")
-    )]
+    #[schemars(with = "std::collections::BTreeMap<Str, Quantity>")]
     pub consumed_capacity: Vec<(Str, Quantity)>,
     /// With admin access, which takes nothing from other claims.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -133,8 +121,7 @@ impl HolderItem {
 }
 
 /// A pod in the claim's namespace.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct PodItem {
     /// Its name.
     pub name: Str,
@@ -143,8 +130,8 @@ pub struct PodItem {
 }
 
 /// A taint of a device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceTaintItem {
     /// Its key.
@@ -155,10 +142,8 @@ pub struct DeviceTaintItem {
     /// `NoExecute`, `NoSchedule`, `None`, or what the object says.
     pub effect: Str,
     /// Since when.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub time_added: Option<Time>,
     /// The DeviceTaintRule that it comes from. Absent when the slice has it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Str>,
 }
 
@@ -187,8 +172,7 @@ impl fmt::Display for DeviceTaintItem {
 }
 
 /// A capacity.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct CapacityItem {
     /// What the device has.
     pub total: Quantity,
@@ -198,8 +182,7 @@ pub struct CapacityItem {
 }
 
 /// A shared counter of a pool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CounterItem {
     /// Its set.

@@ -15,8 +15,7 @@ use dra_model::{Cluster, Device, DeviceId, Kind, Pool, PoolId, Quantity, Slice, 
 use dra_rules::health::HealthIndex;
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct DeviceList {
     /// By driver and pool; in a pool in the order in which the scheduler tries them, then those that are only held.
     pub items: Vec<DeviceItem>,

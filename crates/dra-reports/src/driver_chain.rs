@@ -16,8 +16,7 @@ use dra_rules::kubelet::{BrokenLink, Plugin, STARTING_SECONDS, Stages, republish
 use dra_rules::scheduling::drivers_named;
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DriverChain {
     /// The driver.
@@ -42,8 +41,7 @@ pub struct DriverChain {
 }
 
 /// Whether a driver serves its nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub enum DriverVerdict {
     /// It publishes devices, everything was read, and nothing shows that it should publish others.
     Serves,
@@ -54,8 +52,7 @@ pub enum DriverVerdict {
 }
 
 /// How the pod of a driver on a node is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub enum DriverPod {
     /// It is ready.
     Ready,
@@ -72,8 +69,8 @@ pub enum DriverPod {
 }
 
 /// Nodes with the same state of a driver.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DriverNodes {
     /// The nodes; none for devices that several nodes reach.
@@ -81,23 +78,19 @@ pub struct DriverNodes {
     /// How its pod there is doing.
     pub pod_state: DriverPod,
     /// Its pod on the first of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pod: Option<String>,
     /// Devices that it publishes for each.
     pub devices: usize,
     /// Those of all of these nodes that claims hold; absent if claims were not read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub in_use: Option<usize>,
     /// What is broken first between the pods and their devices.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub broken: Option<Sentence>,
     #[serde(skip)]
     link: Option<BrokenLink>,
 }
 
 /// What would help a driver.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct DriverFix {
     /// Who can do what.
     pub message: Sentence,

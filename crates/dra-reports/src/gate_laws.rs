@@ -115,7 +115,7 @@ fn holds(dice: &mut Dice, named: &Cell<usize>, other_causes: &Cell<usize>) -> Re
     let said: BTreeSet<&str> = report
         .assumed_gates()
         .iter()
-        .filter(|gate| gate.component == Component::Scheduler.name())
+        .filter(|gate| gate.component == <&str>::from(Component::Scheduler))
         .map(|gate| gate.name)
         .collect();
     for gate in GATES.into_iter().filter(|gate| is_open(&cluster, *gate)) {

@@ -6,8 +6,7 @@ use dra_model::{DeviceId, ResourceHealth};
 use dra_rules::health::{DeviceReport, Health, HealthIndex, Source, Told};
 
 /// A report about the health of a device.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub struct HealthReport {
     /// How it is.
     pub health: Health,

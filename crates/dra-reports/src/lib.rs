@@ -63,7 +63,7 @@ pub use driver_chain::{DriverChain, DriverFix, DriverNodes, DriverPod, DriverVer
 pub use health::HealthReport;
 pub use node_room::{BlockedCount, ClassRoom, DriverRoom, NodeRoom, RoomVerdict, node_room};
 pub use pending::{CauseItem, ExplanationList, Started, explain_all};
-pub use references::{Consumer, DeviceReference, ObjectReference, Owner};
+pub use references::{Consumer, ObjectReference, Owner};
 pub use reserved::{AnyPodItem, MissingItem, RESERVED_NEEDS, ReservationItem, ReservationList, reserved};
 pub use select::Selection;
 pub use sentence::{Sentence, instruction};

@@ -20,8 +20,7 @@ use dra_rules::kubelet::{Stages, known_drivers, republishing};
 use dra_rules::scheduling::{Scheduler, Start, Verdict, tells_unfit};
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeRoom {
     /// The node.
@@ -52,8 +51,7 @@ pub struct NodeRoom {
 }
 
 /// Whether a request fits on a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub enum RoomVerdict {
     /// A request for some class does.
     Room,
@@ -66,8 +64,7 @@ pub enum RoomVerdict {
 }
 
 /// The devices of a driver that a node reaches. `total` is the sum of `free`, `allocated`, `shared`, `blocked` and `unknown`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DriverRoom {
     /// The driver.
@@ -92,8 +89,7 @@ pub struct DriverRoom {
 }
 
 /// A driver that publishes nothing for a node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SilentDriver {
     /// The driver.
@@ -116,8 +112,7 @@ impl SilentDriver {
 }
 
 /// Devices that one thing blocks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct BlockedCount {
     /// What blocks.
     pub reason: Unavailable,
@@ -134,8 +129,8 @@ impl BlockedCount {
 }
 
 /// What a request for a class can still get on a node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClassRoom {
     /// The class.
@@ -144,13 +139,11 @@ pub struct ClassRoom {
     pub devices: usize,
     /// The largest number of devices that a claim with one request for the class gets, by a dry run of the allocator; absent when it is
     /// unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub largest: Option<u64>,
     /// The number is the most that a claim can have, so that there may be more.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_limit: bool,
     /// Reasons why it is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 

@@ -26,8 +26,7 @@ const MOST_KINDS: usize = 40;
 const MOST_BOUND: usize = 2_000;
 
 /// The report.
-#[derive(Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExplanationList {
     /// The namespace that it is about; absent for all.
@@ -45,8 +44,7 @@ pub struct ExplanationList {
 }
 
 /// Pods and claims that are pending for the same cause.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CauseItem {
     /// Their verdict.

@@ -42,7 +42,8 @@ pub enum Presence {
 }
 
 /// Something that is named and not there.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, derive_more::Display)]
+#[display("{message}")]
 pub struct Absence {
     /// What, in the words of a message: `node/gpu-9 not found`.
     pub message: String,
@@ -78,12 +79,6 @@ impl fmt::Display for Mention {
             Self::Devices(pattern) => write!(f, "device/{pattern}"),
             Self::Labels(selection, _) => write!(f, "an object with the labels `{}`", selection.labels),
         }
-    }
-}
-
-impl fmt::Display for Absence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
     }
 }
 

@@ -4,11 +4,13 @@ use std::fmt;
 
 use serde::Serialize;
 
-use dra_model::{Claim, ConsumerReference, DeviceId, Meta, OwnerReference, Str};
+use dra_model::{Claim, ConsumerReference, Meta, OwnerReference, Str};
 
 /// An object of a namespace.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema, derive_more::Display,
+)]
+#[display("{namespace}/{name}")]
 pub struct ObjectReference {
     /// Its namespace.
     pub namespace: Str,
@@ -29,42 +31,9 @@ impl ObjectReference {
     }
 }
 
-impl fmt::Display for ObjectReference {
-    /// `namespace/name`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.namespace, self.name)
-    }
-}
-
-/// A device.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct DeviceReference {
-    /// Its driver.
-    pub driver: Str,
-    /// Its pool.
-    pub pool: Str,
-    /// Its name in the pool.
-    pub device: Str,
-}
-
-impl From<DeviceId> for DeviceReference {
-    fn from(id: DeviceId) -> Self {
-        let DeviceId { driver, pool, device } = id;
-        Self { driver, pool, device }
-    }
-}
-
-impl fmt::Display for DeviceReference {
-    /// `driver/pool/device`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}/{}", self.driver, self.pool, self.device)
-    }
-}
-
 /// The object that manages another one: its controlling owner.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema, derive_more::Display)]
+#[display("{kind}/{name}")]
 pub struct Owner {
     /// Its kind.
     pub kind: Str,
@@ -86,17 +55,9 @@ impl Owner {
     }
 }
 
-impl fmt::Display for Owner {
-    /// `Pod/name`, as `kubectl describe` writes who controls an object.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.kind, self.name)
-    }
-}
-
 /// The consumer that an entry of `status.reservedFor` names.
-#[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "View<'_>"))]
+#[derive(Clone, Copy, Debug, schemars::JsonSchema)]
+#[schemars(with = "View<'_>")]
 pub struct Consumer<'a>(pub &'a ConsumerReference);
 
 impl Consumer<'_> {
@@ -132,8 +93,7 @@ impl fmt::Display for Consumer<'_> {
     }
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 struct View<'a> {
     /// `Pod`, `PodGroup`, or resource and group of anything else, as in `jobs.batch`.
     kind: String,

@@ -12,8 +12,7 @@ use dra_rules::reservation::{
 };
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReservationList {
     /// Every entry, by claim, in the order of the claim.
@@ -29,9 +28,8 @@ pub struct ReservationList {
 }
 
 /// An entry of `status.reservedFor`.
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "Reservation<'_>"))]
+#[derive(Clone, Debug, schemars::JsonSchema)]
+#[schemars(with = "Reservation<'_>")]
 pub struct ReservationItem {
     claim: Arc<Claim>,
     index: usize,
@@ -53,8 +51,7 @@ impl ReservationItem {
     }
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Reservation<'a> {
     /// Namespace of the claim.
@@ -98,8 +95,7 @@ impl Serialize for ReservationItem {
 }
 
 /// A pod on a node that uses a claim which is reserved neither for it nor for its group.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MissingItem {
     /// Namespace of both.
@@ -114,9 +110,8 @@ pub struct MissingItem {
 }
 
 /// A claim that every pod may use, as KEP-5194 proposes.
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "AnyPod<'_>"))]
+#[derive(Clone, Debug, schemars::JsonSchema)]
+#[schemars(with = "AnyPod<'_>")]
 pub struct AnyPodItem {
     claim: Arc<Claim>,
 }
@@ -128,8 +123,7 @@ impl AnyPodItem {
     }
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct AnyPod<'a> {
     /// Namespace of the claim.

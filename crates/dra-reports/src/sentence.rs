@@ -1,7 +1,5 @@
 //! A sentence for people, which no rule reads again.
 
-use std::fmt;
-
 use serde::{Serialize, Serializer};
 
 /// What is said to people. It is printed and serialized, and neither compared nor searched: what it says is known where it is made.
@@ -16,9 +14,8 @@ use serde::{Serialize, Serializer};
 /// # use dra_reports::Sentence;
 /// assert!(Sentence::from("waits".to_owned()).contains("waits"));
 /// ```
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "String", inline, description = ""))]
+#[derive(Clone, Debug, schemars::JsonSchema, derive_more::Display, derive_more::From)]
+#[schemars(with = "String", inline, description = "")]
 pub struct Sentence(String);
 
 /// The word that introduces an instruction, and the rest of it: `ask` where another person has to act, `wait`, `first` for what comes before
@@ -36,18 +33,6 @@ impl Sentence {
         let mut characters = self.0.chars();
         let first = characters.next().into_iter().flat_map(char::to_uppercase);
         Self(first.chain(characters).collect())
-    }
-}
-
-impl From<String> for Sentence {
-    fn from(text: String) -> Self {
-        Self(text)
-    }
-}
-
-impl fmt::Display for Sentence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
     }
 }
 

@@ -3,13 +3,10 @@
 use serde::Serialize;
 
 use dra_model::{Key, Kind, Time};
-#[cfg(feature = "schema")]
-use dra_rules::controllers::{Action, ControllerName};
-use dra_rules::controllers::{Counts, Difference, Found};
+use dra_rules::controllers::{Action, ControllerName, Counts, Difference, Found};
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ShadowReport {
     /// What was found: unexpected writes, then overdue ones, then flapping ones.
@@ -26,22 +23,21 @@ pub struct ShadowReport {
     pub open: usize,
     /// Kinds that were not watched at the end, so that findings on them are unknown. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     pub unknown: Vec<String>,
 }
 
 /// One finding.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ShadowItem {
     /// What is wrong.
     pub finding: Difference,
     /// Which controller.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ControllerName::ALL.map(ControllerName::as_str))))]
+    #[schemars(extend("enum" = ControllerName::ALL.map(<&str>::from)))]
     pub controller: &'static str,
     /// The write.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = Action::OF_CONTROLLERS.map(Action::text))))]
+    #[schemars(extend("enum" = Action::of_controllers()))]
     pub write: &'static str,
     /// Object, such as `pod/NAMESPACE/NAME`.
     pub object: String,
@@ -51,7 +47,7 @@ pub struct ShadowItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
     /// Number of times.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    #[schemars(range(min = 1))]
     pub count: u64,
 }
 
@@ -60,7 +56,7 @@ impl ShadowItem {
     pub fn of(found: &Found) -> Self {
         Self {
             finding: found.difference,
-            controller: found.wish.controller().as_str(),
+            controller: found.wish.controller().into(),
             write: found.wish.write(),
             object: object_of(&found.wish.object()),
             since: found.since,

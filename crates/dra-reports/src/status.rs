@@ -19,25 +19,21 @@ use dra_rules::reservation::ClaimState;
 use dra_rules::scheduling::Run;
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterStatus {
     /// By name.
     pub drivers: Vec<DriverStatus>,
     /// Claims of the namespaces that were looked at. Absent when they could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub claims: Option<ClaimCounts>,
     /// What `usage` is grouped by.
     pub usage_by: UsageBy,
     /// Who uses how much, by name; absent when claims or slices could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Vec<UsageItem>>,
     /// Claims that have devices while no pod runs with them, by namespace and name; absent when claims or pods could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub idle: Option<Vec<IdleClaim>>,
     /// Pods with devices by how far they are on their nodes; absent when pods or claims could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pod_stages: Option<Vec<StageCount>>,
     /// Releases of the kubelets, oldest first.
     pub kubelets: Vec<KubeletCount>,
@@ -64,8 +60,7 @@ pub struct ClusterStatus {
 }
 
 /// One driver.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DriverStatus {
     /// Its name.
@@ -89,8 +84,7 @@ pub struct DriverStatus {
 }
 
 /// Numbers of devices. `total` is the sum of `allocated`, `shared`, `free`, `unavailable` and `unknown`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceCounts {
     /// All that are published.
@@ -165,8 +159,7 @@ impl DeviceCounts {
 }
 
 /// Numbers of claims.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct ClaimCounts {
     /// All.
     pub total: usize,
@@ -175,8 +168,7 @@ pub struct ClaimCounts {
 }
 
 /// Number of claims in one state.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct StateCount {
     /// What `kubectl get resourceclaims` shows.
     pub state: ClaimState,
@@ -185,8 +177,7 @@ pub struct StateCount {
 }
 
 /// Number of kubelets of one release.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct KubeletCount {
     /// The release, as the kubelet writes it.
     pub version: Str,

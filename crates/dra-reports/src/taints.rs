@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::describe::toleration;
-use super::{DeviceReference, ObjectReference, Selection, Warnings, words};
+use super::{ObjectReference, Selection, Warnings, words};
 use dra_allocator::devices::{Inventory, RuleSupport, rule_matches};
 use dra_model::{
     Claim, Cluster, Component, DeviceId, Gate, Key, Kind, Meta, NO_EFFECT, NO_EXECUTE, Pod, Slice, Str,
@@ -16,10 +16,10 @@ use dra_model::{
 use dra_rules::eviction::{Release, Tolerance, count, due, pending, rule_condition, tolerance};
 use dra_rules::reservation::users;
 use dra_rules::scheduling::of_placed;
+use dra_rules::simulation::DeviceReference;
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct TaintList {
     /// Taints of rules by the rule's name, then those of slices by driver, pool, slice and device.
     pub items: Vec<TaintItem>,
@@ -32,8 +32,7 @@ pub struct TaintList {
 }
 
 /// Where a taint comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub enum TaintSource {
     /// The driver, in a ResourceSlice.
     Slice,
@@ -42,17 +41,15 @@ pub enum TaintSource {
 }
 
 /// One taint: of a rule, or of the devices of one slice that have it since the same time.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaintItem {
     /// Where it comes from.
     pub source: TaintSource,
     /// Name of the DeviceTaintRule.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Str>,
     /// Name of the ResourceSlice.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub slice: Option<Str>,
     /// Its key.
     pub key: Str,
@@ -62,18 +59,15 @@ pub struct TaintItem {
     /// Its effect.
     pub effect: Str,
     /// Since when.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub time_added: Option<Time>,
     /// Devices that have it: published ones, and with a rule also those that are only held.
     pub devices: Vec<DeviceReference>,
     /// Claims that hold one of the devices, by namespace and name.
     pub claims: Vec<Tolerated>,
     /// Pods that use such a claim, or are evicted with it, by namespace and name; absent when unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pods: Option<Vec<Tolerated>>,
     /// What a rule with the effect None would do with NoExecute, as kube-controller-manager counts. Absent when unknown, and where no
     /// controller counts.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub preview: Option<Preview>,
 }
 
@@ -85,8 +79,7 @@ impl TaintItem {
 }
 
 /// What kube-controller-manager counts for a rule with the effect None, as of now: its own count in the rule's status is not updated.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Preview {
     /// Published devices that the rule selects.
@@ -105,8 +98,8 @@ pub struct Preview {
 ///
 /// The tolerations are those of the allocation; a pod has those of its claims. A NoExecute taint is tolerated as the eviction
 /// controller sees it; with another effect, which evicts no pod, the seconds of a toleration mean nothing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Tolerated {
     /// The object.
     #[serde(flatten)]
@@ -114,20 +107,17 @@ pub struct Tolerated {
     /// Whether it tolerates the taint: a NoExecute taint as the eviction controller sees it, any other as the scheduler does.
     pub tolerated: Tolerates,
     /// When the toleration ends. In the past when its seconds overflow.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
     /// Of a claim, the tolerations that match the taint, each once. Those without an effect do not stop an eviction.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tolerations: Vec<String>,
     /// When kube-controller-manager evicts the pod, or begins to evict those of the claim, because of the taint; absent when it never
     /// does.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub due: Option<Time>,
 }
 
 /// Whether a taint is tolerated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub enum Tolerates {
     /// It is not.
     No,

@@ -4,13 +4,10 @@ use serde::Serialize;
 
 use super::shadow::object_of;
 use dra_model::{Key, Kind, Time};
-use dra_rules::controllers::Traced;
-#[cfg(feature = "schema")]
-use dra_rules::controllers::{Action, Actor};
+use dra_rules::controllers::{Action, Actor, Traced};
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ControllerTrace {
     /// What was done, in order.
@@ -24,17 +21,16 @@ pub struct ControllerTrace {
 }
 
 /// Something that was done.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TraceItem {
     /// When, on the virtual clock.
     pub at: Time,
     /// Who does it.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = Actor::ALL.map(Actor::as_str))))]
+    #[schemars(extend("enum" = Actor::ALL.map(<&str>::from)))]
     pub controller: &'static str,
     /// What it does.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = Action::ALL.map(Action::text))))]
+    #[schemars(extend("enum" = <Action as strum::VariantNames>::VARIANTS))]
     pub action: &'static str,
     /// What it is done to, such as `pod/NAMESPACE/NAME`.
     pub object: String,
@@ -42,7 +38,7 @@ pub struct TraceItem {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub detail: String,
     /// How often at that instant.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    #[schemars(range(min = 1))]
     pub count: u64,
 }
 
@@ -54,8 +50,8 @@ pub fn controller_trace<'a>(
 ) -> ControllerTrace {
     let item = |traced: &Traced| TraceItem {
         at: traced.at,
-        controller: traced.actor.as_str(),
-        action: traced.action.text(),
+        controller: traced.actor.into(),
+        action: traced.action.into(),
         object: object_of(&traced.object),
         detail: traced.detail.clone(),
         count: traced.count,

@@ -5,7 +5,9 @@
 
 use std::collections::HashMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
+use strum::Display;
 
 use crate::reservation::claim_name;
 use crate::scheduling::DeviceBinding;
@@ -16,8 +18,7 @@ use dra_model::{
 };
 
 /// The health of a device, worst first: the worst report decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, Display)]
 pub enum Health {
     /// Broken.
     Unhealthy,
@@ -32,17 +33,6 @@ pub enum Health {
 }
 
 impl Health {
-    /// The word that reports show.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Unhealthy => "Unhealthy",
-            Self::BindingFailed => "BindingFailed",
-            Self::BindingPending => "BindingPending",
-            Self::Unknown => "Unknown",
-            Self::Healthy => "Healthy",
-        }
-    }
-
     /// Returns what the kubelet says of a resource. Mirrors `api/core/v1/types.go`, `ResourceHealthStatus`, v1.37.2.
     pub fn of_resource(resource: &ResourceHealth) -> Self {
         match resource.health.as_str() {

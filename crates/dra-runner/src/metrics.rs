@@ -180,7 +180,7 @@ impl Metrics {
             Outcome::Unreachable => "unreachable",
             Outcome::Parked => "parked",
         };
-        let labels = [("controller", controller.as_str()), ("outcome", word)];
+        let labels = [("controller", controller.into()), ("outcome", word)];
         self.jobs.get_or_create(&labels).inc();
     }
 
@@ -273,10 +273,7 @@ pub(super) fn labels_of(claim: &Claim) -> Labels<3> {
 }
 
 fn finding(difference: Difference, controller: ControllerName) -> Labels<2> {
-    [
-        ("finding", difference.text()),
-        ("controller", controller.as_str()),
-    ]
+    [("finding", difference.into()), ("controller", controller.into())]
 }
 
 #[cfg(test)]

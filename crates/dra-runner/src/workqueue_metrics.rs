@@ -157,7 +157,7 @@ impl WorkqueueMetrics {
 fn name(controller: ControllerName) -> OfQueue {
     let name = match controller {
         ControllerName::ResourceClaim => "resource_claim",
-        ControllerName::DeviceTaintEviction => controller.as_str(),
+        ControllerName::DeviceTaintEviction => controller.into(),
     };
     [("name", name)]
 }

@@ -306,9 +306,7 @@ impl ControlPlanePod {
             .labels
             .component
             .filter(|_| metadata.namespace == "kube-system")?;
-        let component = Component::ALL
-            .into_iter()
-            .find(|component| component.name() == label)?;
+        let component: Component = label.parse().ok()?;
         let mut containers = spec.containers;
         let at = match containers.len() {
             1 => 0,

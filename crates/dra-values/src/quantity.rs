@@ -58,9 +58,8 @@ enum Written {
 }
 
 /// An exact amount, as Kubernetes' `resource.Quantity`.
-#[derive(Debug, Clone)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "String"))]
+#[derive(Debug, Clone, schemars::JsonSchema)]
+#[schemars(with = "String")]
 pub struct Quantity {
     amount: Amount,
     format: Format,

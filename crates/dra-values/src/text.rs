@@ -14,9 +14,8 @@ use super::repeated::Parts;
 /// Immutable shared text. Equality, order and hash are those of the content; equal pointers compare equal immediately.
 ///
 /// The empty text, which stands for every absent field, takes no memory of its own.
-#[derive(Clone, Default)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "String", inline, description = ""))]
+#[derive(Clone, Default, schemars::JsonSchema)]
+#[schemars(with = "String", inline, description = "")]
 pub struct Str(Option<Arc<str>>);
 
 impl Str {

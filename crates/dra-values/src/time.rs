@@ -6,9 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// An instant. Displayed and serialized as RFC 3339 in UTC (`2026-11-21T10:13:12Z`), with a fraction only where there is one.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "String", inline, description = "", extend("format" = "date-time")))]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, schemars::JsonSchema)]
+#[schemars(with = "String", inline, description = "", extend("format" = "date-time"))]
 pub struct Time(jiff::Timestamp);
 
 impl Time {

@@ -158,7 +158,7 @@ pub(super) fn junit(report: &Checked) -> String {
         );
         if report.fail_on.includes(finding.severity) {
             failures += 1;
-            let kind = finding.severity.text();
+            let kind = finding.severity;
             let body = format!("<failure type=\"{kind}\" message=\"{message}\">{text}</failure>");
             case(&named(finding), &body);
         } else {

@@ -162,7 +162,7 @@ pub(super) const COLUMNS: &[Column<Finding>] = &[
     }),
     Column::new("CODE", ".code", |finding, cell| cell.text(finding.code)),
     Column::new("CERTAINTY", ".certainty", |finding, cell| {
-        cell.text(finding.certainty.text());
+        cell.text(finding.certainty);
     }),
     Column::new("OBJECT", ".object.name", |finding, cell| {
         cell.text(&finding.object);
@@ -181,9 +181,8 @@ pub(super) const COLUMNS: &[Column<Finding>] = &[
 ];
 
 /// The findings, and what the command line makes of them.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(with = "FindingList"))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[schemars(with = "FindingList")]
 #[serde(transparent)]
 pub(super) struct Checked {
     list: FindingList,

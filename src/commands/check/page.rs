@@ -6,8 +6,7 @@ use crate::output::{Doc, Page, Report, Tone, View, span};
 use dra_reports::findings::{Code, Severity};
 
 /// Page of a code.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::commands) struct CodePage {
     /// The code.

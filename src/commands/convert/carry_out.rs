@@ -405,12 +405,11 @@ pub(super) fn outcome(ctx: &Ctx, report: &conversion::Report, what: &str) -> any
 }
 
 /// Result of each claim.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::commands) struct ConversionResult {
     /// Number of claims came to each outcome.
-    #[cfg_attr(test, schemars(with = "BTreeMap<&str, std::num::NonZeroUsize>"))]
+    #[schemars(with = "BTreeMap<&str, std::num::NonZeroUsize>")]
     summary: BTreeMap<&'static str, usize>,
     /// By namespace and name: what was planned last for each claim, and what became of it.
     claims: Vec<ResultClaim>,
@@ -421,7 +420,7 @@ pub(in crate::commands) struct ConversionResult {
     /// Objects that could not be read. A pass with unreadable objects writes nothing.
     unknown: Vec<String>,
     /// Number of passes.
-    #[cfg_attr(test, schemars(range(min = 1)))]
+    #[schemars(range(min = 1))]
     passes: u32,
     /// True if it was ended before it was finished.
     interrupted: bool,
@@ -437,8 +436,7 @@ pub(in crate::commands) struct ConversionResult {
 }
 
 /// Plan and result of a claim.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::commands) struct ResultClaim {
     #[serde(flatten)]
@@ -451,8 +449,7 @@ pub(in crate::commands) struct ResultClaim {
 }
 
 /// A defect of a claim's list.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct ResultDefect {
     /// Namespace of the claim.
     namespace: Str,
@@ -465,8 +462,7 @@ struct ResultDefect {
 }
 
 /// A claim that pods without a node could begin to use.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct WaitingClaim {
     /// Its namespace.
     namespace: Str,
@@ -489,7 +485,7 @@ impl ConversionResult {
             else {
                 continue;
             };
-            *summary.entry(result.outcome.text()).or_default() += 1;
+            *summary.entry(result.outcome.into()).or_default() += 1;
             claims.push(ResultClaim {
                 planned,
                 outcome: result.outcome,
@@ -505,7 +501,7 @@ impl ConversionResult {
                 .map(|(key, defect)| ResultDefect {
                     namespace: key.namespace.clone(),
                     name: key.name.clone(),
-                    code: defect.code(),
+                    code: DefectCode::from(defect),
                     message: defect.to_string(),
                 })
                 .collect(),

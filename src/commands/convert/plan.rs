@@ -63,7 +63,7 @@ pub(in crate::commands) const COLUMNS: &[Column<PlannedClaim>] = &[
     }),
     Column::new("CLAIM", ".name", |claim, cell| cell.text(&claim.name)),
     Column::new("ACTION", ".action", |claim, cell| {
-        cell.toned(tone(claim.action), claim.action.text());
+        cell.toned(tone(claim.action), claim.action);
     }),
     Column::new("CODE", ".code", |claim, cell| cell.text(claim.code)),
     Column::new("REMOVE", ".remove[0].name", |claim, cell| {
@@ -84,9 +84,8 @@ pub(in crate::commands) const COLUMNS: &[Column<PlannedClaim>] = &[
 ];
 
 /// A plan, and what the command line makes of it.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(with = "ConversionPlan"))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[schemars(with = "ConversionPlan")]
 #[serde(transparent)]
 pub(in crate::commands) struct Planned {
     pub(super) plan: ConversionPlan,

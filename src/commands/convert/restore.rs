@@ -218,12 +218,11 @@ fn finish(ctx: &Ctx, report: &conversion::Report) -> anyhow::Result<Outcome> {
 }
 
 /// Result of each claim of a backup.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::commands) struct RestorationResult {
     /// Number of claims came to each outcome.
-    #[cfg_attr(test, schemars(with = "BTreeMap<&str, std::num::NonZeroUsize>"))]
+    #[schemars(with = "BTreeMap<&str, std::num::NonZeroUsize>")]
     summary: BTreeMap<&'static str, usize>,
     /// By namespace and name.
     claims: Vec<RestoredClaim>,
@@ -234,8 +233,7 @@ pub(in crate::commands) struct RestorationResult {
 }
 
 /// Result of a claim of a backup.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::commands) struct RestoredClaim {
     /// Its namespace.
@@ -243,7 +241,7 @@ pub(in crate::commands) struct RestoredClaim {
     /// Its name.
     name: Str,
     /// Outcome.
-    #[cfg_attr(test, schemars(extend("enum" = OUTCOMES.map(text))))]
+    #[schemars(extend("enum" = OUTCOMES.map(text)))]
     outcome: &'static str,
     #[serde(skip)]
     tone: Tone,
@@ -253,7 +251,6 @@ pub(in crate::commands) struct RestoredClaim {
 }
 
 /// Possible outcomes of a restore.
-#[cfg(test)]
 const OUTCOMES: [ClaimOutcome; 6] = [
     ClaimOutcome::Converted,
     ClaimOutcome::AlreadyDone,
@@ -274,7 +271,7 @@ fn text(outcome: ClaimOutcome) -> &'static str {
         | ClaimOutcome::Refused
         | ClaimOutcome::Failed
         | ClaimOutcome::NotTried
-        | ClaimOutcome::WouldRelease => outcome.text(),
+        | ClaimOutcome::WouldRelease => outcome.into(),
     }
 }
 

@@ -8,7 +8,7 @@ pub(in crate::commands) const GROUPS: &[Column<GroupPlan>] = &[
     Column::inner("NAMESPACE", |group, cell| cell.text(&group.namespace)),
     Column::inner("PODGROUP", |group, cell| cell.text(&group.name)),
     Column::inner("DECISION", |group, cell| {
-        cell.toned(tone(group.decision), group.decision.text());
+        cell.toned(tone(group.decision), group.decision);
     }),
     Column::inner("PODS", |group, cell| cell.list(&group.pods)),
     Column::inner("NOT SCHEDULED", |group, cell| cell.list(&group.pending)),

@@ -41,7 +41,7 @@ pub(in crate::commands) const COLUMNS: &[Column<VerificationItem>] = &[
     Column::new("NAMESPACE", ".namespace", |item, cell| cell.text(&item.namespace)),
     Column::new("CLAIM", ".name", |item, cell| cell.text(&item.name)),
     Column::new("CODE", ".code", |item, cell| {
-        cell.toned(Tone::Bad, item.code.text());
+        cell.toned(Tone::Bad, item.code);
     }),
     Column::new("MESSAGE", ".message", |item, cell| cell.text(&item.message)),
     Column::wide("UID", ".uid", |item, cell| cell.text(&item.uid)),

@@ -7,7 +7,6 @@ use dra_reports::describe::{
     RequestDescription, RequestItem,
 };
 use dra_reports::{Consumer, ReservationItem, Warnings};
-use dra_rules::health::Health;
 
 use super::super::devices::known_and_more;
 use super::super::reserved::consumer;
@@ -118,7 +117,7 @@ const DEVICES: &[Column<ClaimDevice>] = &[
         cell.list(known_and_more(&device.taints, device.taints_unknown));
     }),
     Column::inner("HEALTH", |device, cell| {
-        cell.option(device.health.map(Health::text));
+        cell.option(device.health);
     }),
 ];
 
@@ -170,6 +169,6 @@ const RESERVATIONS: &[Column<ReservationItem>] = &[
     Column::inner("KIND", |item, cell| cell.text(Consumer(item.entry()).prefix())),
     Column::inner("NAME", |item, cell| cell.text(&item.entry().name)),
     Column::inner("UID", |item, cell| cell.text(&item.entry().uid)),
-    Column::inner("STATUS", |item, cell| cell.text(item.status.text())),
+    Column::inner("STATUS", |item, cell| cell.text(<&str>::from(item.status))),
     Column::inner("CONSUMER", |item, cell| cell.text(consumer(item))),
 ];

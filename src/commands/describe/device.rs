@@ -48,7 +48,7 @@ impl Description for DeviceDescription {
         let taints = item.taints.iter().map(|taint| parts::taint(taint, now));
         doc.list("Taints", known_and_more(taints, item.taints_unknown));
         if let Some(health) = item.health {
-            doc.toned("Health", health_tone(health), health.text());
+            doc.toned("Health", health_tone(health), health);
             doc.list("Health Reports", parts::health(&item.health_reports));
         }
         doc.section("Used By", |section| {

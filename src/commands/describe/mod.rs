@@ -179,8 +179,7 @@ trait Description: Serialize {
 }
 
 /// A description with the findings of its object at the end.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(super) struct Described<D> {
     #[serde(flatten)]
     description: D,

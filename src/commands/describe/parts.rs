@@ -168,7 +168,7 @@ pub(super) fn taint(taint: &DeviceTaintItem, now: Time) -> String {
 /// Returns what reporters say of a device, a line each.
 pub(super) fn health(reports: &[HealthReport]) -> Vec<String> {
     let reports = reports.iter().map(|report| {
-        let by = format!("{} by {}", report.health.text(), report.reporter);
+        let by = format!("{} by {}", report.health, report.reporter);
         match report.message.as_str() {
             "" => by,
             message => format!("{by}: {message}"),

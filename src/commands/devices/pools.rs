@@ -53,8 +53,8 @@ const COLUMNS: &[Column<Alike>] = &[
     Column::inner("HEALTH", |row, cell| {
         if let Some(health) = row.look.health {
             let said = match row.look.reported.as_str() {
-                "" => health.text().to_owned(),
-                words => format!("{}: {words}", health.text()),
+                "" => health.to_string(),
+                words => format!("{health}: {words}"),
             };
             cell.toned(health_tone(health), said);
         }

@@ -60,7 +60,7 @@ impl Log<'_> {
                 let item = ShadowItem::of(&found);
                 ctx.printer().note(&format!(
                     "{}: {}, since {}",
-                    item.finding.text(),
+                    item.finding,
                     item.meaning(),
                     item.since
                 ));
@@ -69,7 +69,7 @@ impl Log<'_> {
                 let item = ShadowItem::of(&found);
                 tracing::warn!(
                     controller = item.controller,
-                    finding = item.finding.text(),
+                    finding = <&str>::from(item.finding),
                     write = %item.write,
                     object = %item.object,
                     since = %item.since,
@@ -80,7 +80,7 @@ impl Log<'_> {
             (format, Message::Supplied(wishes)) => {
                 for wish in wishes {
                     let (write, object) = (wish.write(), object_of(&wish.object()));
-                    let controller = wish.controller().as_str();
+                    let controller: &str = wish.controller().into();
                     match format {
                         Text => ctx.printer().note(&format!(
                             "{}{write} for {object} (overdue)",
@@ -106,7 +106,7 @@ impl Log<'_> {
                     object,
                     why,
                 },
-            ) => tracing::warn!(controller = controller.as_str(), object, "{why}"),
+            ) => tracing::warn!(controller = <&str>::from(controller), object, "{why}"),
             (Text, Message::WatchInterrupted(trouble)) => ctx.warn(trouble.message),
             (Json, Message::WatchInterrupted(trouble)) => tracing::warn!(
                 resource = trouble.kind.plural(),

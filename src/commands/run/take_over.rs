@@ -103,7 +103,7 @@ fn fix(text: &str) -> Result<Fix, String> {
 
 /// Returns what can stand for `--controllers`.
 pub(in crate::commands) fn controllers() -> impl Iterator<Item = &'static str> {
-    ControllerName::ALL.into_iter().map(ControllerName::as_str)
+    ControllerName::ALL.into_iter().map(ControllerName::into)
 }
 
 /// Returns what can stand for `--fix`: what is better than upstream, and with a minus what is as upstream.
@@ -113,11 +113,11 @@ pub(in crate::commands) fn fixes() -> impl Iterator<Item = &'static str> {
 
 fn controller(text: &str) -> Result<ControllerName, String> {
     let is_it = |name: &ControllerName| {
-        let full = name.as_str();
+        let full: &str = name.into();
         text == full || Some(text) == full.strip_suffix("-controller")
     };
     ControllerName::ALL.into_iter().find(is_it).ok_or_else(|| {
-        let names = ControllerName::ALL.map(ControllerName::as_str).join(" and ");
+        let names = controllers().collect::<Vec<_>>().join(" and ");
         format!("unknown controller; expected {names}")
     })
 }
@@ -217,7 +217,7 @@ pub(super) async fn run(
         deviations,
         eviction_limit: flags.eviction_limit,
     };
-    let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+    let names: Vec<&str> = names.iter().map(<&str>::from).collect();
     let log = run.log(&names);
     let tell = |message| log.message(message);
     let (listed, options) = (run.listed(loaded), run.options.clone());

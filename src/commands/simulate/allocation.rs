@@ -331,7 +331,7 @@ const SCORE: &str = "SCORE";
 const NODES: &[Column<NodeResult>] = &[
     Column::inner("NODE", |node, cell| cell.text(&node.node)),
     Column::inner("RESULT", |node, cell| {
-        cell.toned(tone(node.result), words(node.result));
+        cell.toned(tone(node.result), node.result);
     }),
     Column::inner(SCORE, |node, cell| {
         cell.option(node.score.map(|score| score.normalized.unwrap_or(score.points)));
@@ -343,7 +343,7 @@ const NODES: &[Column<NodeResult>] = &[
 const PLACEMENTS: &[Column<Placement>] = &[
     Column::inner("POD", |pod, cell| cell.path(&pod.namespace, &pod.name)),
     Column::inner("RESULT", |pod, cell| {
-        cell.toned(tone(pod.result), words(pod.result));
+        cell.toned(tone(pod.result), pod.result);
     }),
     Column::inner("NODE", |pod, cell| {
         cell.option(pod.node.as_ref());
@@ -383,7 +383,7 @@ impl Report for AllocationReport {
         let fits = self.nodes.iter().filter(|node| node.result == Fit::Fits).count();
         let result = match self.result {
             Fit::Fits if !self.nodes.is_empty() => format!("Fits on {fits} of {} nodes", self.nodes.len()),
-            result => words(result).to_owned(),
+            result => result.to_string(),
         };
         doc.toned("Result", tone(self.result), result);
         let exactness = match self.exactness {
@@ -435,7 +435,7 @@ fn nodes(doc: &mut Doc, nodes: &[NodeResult], page: Page) {
     let mut rest: BTreeMap<(&str, &'static str), usize> = BTreeMap::new();
     for node in nodes.iter().filter(|node| !listed(node)) {
         *rest
-            .entry((node.message.as_deref().unwrap_or(NONE), words(node.result)))
+            .entry((node.message.as_deref().unwrap_or(NONE), node.result.into()))
             .or_default() += 1;
     }
     let rejected = rest.into_iter().map(|((reason, result), nodes)| Rejected {
@@ -473,17 +473,6 @@ fn devices(claims: &[ClaimAllocation]) -> Vec<String> {
         .iter()
         .flat_map(|claim| claim.devices.iter().cloned())
         .collect()
-}
-
-fn words(fit: Fit) -> &'static str {
-    match fit {
-        Fit::Fits => "Fits",
-        Fit::DoesNotFit => "DoesNotFit",
-        Fit::Error => "Error",
-        Fit::MayError => "MayError",
-        Fit::GaveUp => "GaveUp",
-        Fit::Unknown => "Unknown",
-    }
 }
 
 fn tone(fit: Fit) -> Tone {

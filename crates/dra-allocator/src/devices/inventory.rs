@@ -1,10 +1,11 @@
 //! Allocated devices with their claims, and the remaining shared counters and capacity.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use schemars::JsonSchema;
 use serde::Serialize;
+use strum::IntoStaticStr;
 
 use super::counters::CounterIndex;
 use super::facts::Facts;
@@ -34,8 +35,7 @@ impl Holder<'_> {
 }
 
 /// Allocation state of a device, as far as claims determine it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, IntoStaticStr)]
 pub enum DeviceState {
     /// No claim holds it, apart from admin access.
     Free,
@@ -47,21 +47,8 @@ pub enum DeviceState {
     Unknown,
 }
 
-impl DeviceState {
-    /// The word that reports show.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Free => "Free",
-            Self::Allocated => "Allocated",
-            Self::Shared => "Shared",
-            Self::Unknown => "Unknown",
-        }
-    }
-}
-
 /// The reason why the scheduler does not allocate a device to an ordinary request, although no claim holds it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, strum::Display)]
 pub enum Unavailable {
     /// Other devices use up the counters that it needs.
     CountersExhausted,
@@ -114,12 +101,6 @@ impl Unavailable {
             Self::SliceIgnored => "slice ignored",
             Self::Tainted => "taint",
         }
-    }
-}
-
-impl fmt::Display for Unavailable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self, f)
     }
 }
 

@@ -10,7 +10,7 @@ use super::features::{Features, Implementation};
 use super::pools::{Lack, PoolView};
 
 /// The check that a device does not pass, in the order of `allocator_experimental.go`, `allocateOne` and `allocateDevice`, v1.37.2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
 pub enum RuledOut {
     /// A claim has the device, be it one that is allocated in the same attempt.
     InUse,
@@ -47,28 +47,6 @@ pub enum RuledOut {
 }
 
 impl RuledOut {
-    /// The code that reports show.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::InUse => "InUse",
-            Self::BindingConditionsOff => "BindingConditionsOff",
-            Self::ClassSelector => "ClassSelector",
-            Self::RequestSelector => "RequestSelector",
-            Self::OtherNode => "OtherNode",
-            Self::NoSuchCapacity => "NoSuchCapacity",
-            Self::CapacityPolicy => "CapacityPolicy",
-            Self::CapacityTooSmall => "CapacityTooSmall",
-            Self::CapacityExhausted => "CapacityExhausted",
-            Self::NodeOperations => "NodeOperations",
-            Self::PartitionableDevicesOff => "PartitionableDevicesOff",
-            Self::Incompatible => "Incompatible",
-            Self::CounterExhausted => "CounterExhausted",
-            Self::Tainted => "Tainted",
-            Self::ConstraintAttribute => "ConstraintAttribute",
-            Self::Constraint => "Constraint",
-        }
-    }
-
     /// Returns whether a request for all devices asks for the device nevertheless, and then fails: what does not depend on what others hold
     /// decides which devices are all. Mirrors `allocator_experimental.go`, `validateDeviceRequest`, v1.37.2.
     pub fn is_selected(self) -> bool {

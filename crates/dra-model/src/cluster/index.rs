@@ -9,19 +9,20 @@ use crate::{
     Slice, Str,
 };
 
-/// One entry of one index, in the words of the object that it comes from.
-#[derive(PartialEq, Eq)]
-pub(super) enum Entry<'a> {
-    PodOfClaim(Named<'a>, &'a Str),
-    PodOfGroup(Named<'a>, &'a Str),
-    PodOfNode(&'a Str, Named<'a>),
-    PodOfTemplate(Named<'a>, &'a Str),
-    GroupOfClaim(Named<'a>, &'a Str),
-    GroupOfTemplate(Named<'a>, &'a Str),
-    ClaimOfDevice(Placed<'a>, Named<'a>),
-    ClaimOfOwner(&'a Str, Named<'a>),
-    SliceOfPool(Pooled<'a>, &'a Str),
-    EventOfObject(About<'a>, Named<'a>),
+/// What an object says, borrowed from it: most entries of a changed object are those that it had before.
+trait Kept {
+    /// What an index keeps of it.
+    type Kept;
+
+    fn kept(&self) -> Self::Kept;
+}
+
+impl Kept for &Str {
+    type Kept = Str;
+
+    fn kept(&self) -> Str {
+        Str::clone(self)
+    }
 }
 
 /// A [`Key`], borrowed.
@@ -38,8 +39,12 @@ impl<'a> Named<'a> {
             name: &metadata.name,
         }
     }
+}
 
-    fn key(&self) -> Key {
+impl Kept for Named<'_> {
+    type Kept = Key;
+
+    fn kept(&self) -> Key {
         Key {
             namespace: self.namespace.clone(),
             name: self.name.clone(),
@@ -54,8 +59,10 @@ pub(super) struct Pooled<'a> {
     pool: &'a Str,
 }
 
-impl Pooled<'_> {
-    fn id(&self) -> PoolId {
+impl Kept for Pooled<'_> {
+    type Kept = PoolId;
+
+    fn kept(&self) -> PoolId {
         PoolId {
             driver: self.driver.clone(),
             pool: self.pool.clone(),
@@ -71,8 +78,10 @@ pub(super) struct Placed<'a> {
     device: &'a Str,
 }
 
-impl Placed<'_> {
-    fn id(&self) -> DeviceId {
+impl Kept for Placed<'_> {
+    type Kept = DeviceId;
+
+    fn kept(&self) -> DeviceId {
         DeviceId {
             driver: self.driver.clone(),
             pool: self.pool.clone(),
@@ -88,8 +97,10 @@ pub(super) struct About<'a> {
     object: Named<'a>,
 }
 
-impl About<'_> {
-    fn reference(&self) -> ObjectReference {
+impl Kept for About<'_> {
+    type Kept = ObjectReference;
+
+    fn kept(&self) -> ObjectReference {
         ObjectReference {
             kind: self.kind.clone(),
             namespace: self.object.namespace.clone(),
@@ -99,118 +110,82 @@ impl About<'_> {
     }
 }
 
-type Pairs<A, B> = Layered<(A, B), ()>;
+/// Declares the indexes: what each is asked for and what it finds, as an object says it and as the index keeps it.
+macro_rules! indexes {
+    ($a:lifetime; $($(#[$doc:meta])* $index:ident: $entry:ident($of:ty, $member:ty) keeps ($asked:ty, $found:ty);)+) => {
+        /// One entry of one index, in the words of the object that it comes from.
+        #[derive(PartialEq, Eq)]
+        pub(super) enum Entry<$a> {
+            $($entry($of, $member),)+
+        }
 
-/// All indexes of a cluster.
-#[derive(Debug, Default, Clone)]
-pub(super) struct Indexes {
-    pods_of_claim: Pairs<Key, Str>,
-    pods_of_group: Pairs<Key, Str>,
-    pods_of_node: Pairs<Str, Key>,
-    pods_of_template: Pairs<Key, Str>,
-    groups_of_claim: Pairs<Key, Str>,
-    groups_of_template: Pairs<Key, Str>,
-    claims_of_device: Pairs<DeviceId, Key>,
-    claims_of_owner: Pairs<Str, Key>,
-    slices_of_pool: Pairs<PoolId, Str>,
-    events_of_object: Pairs<ObjectReference, Key>,
+        /// All indexes of a cluster.
+        #[derive(Debug, Default, Clone)]
+        pub(super) struct Indexes {
+            $($index: Layered<($asked, $found), ()>,)+
+        }
+
+        impl Indexes {
+            pub(super) fn add(&mut self, entry: Entry<'_>) {
+                match entry {
+                    $(Entry::$entry(of, member) => self.$index.insert((of.kept(), member.kept()), ()),)+
+                };
+            }
+
+            pub(super) fn remove(&mut self, entry: Entry<'_>) {
+                match entry {
+                    $(Entry::$entry(of, member) => self.$index.remove(&(of.kept(), member.kept())),)+
+                };
+            }
+
+            $($(#[$doc])*
+            pub(super) fn $index(&self, of: &$asked) -> impl Iterator<Item = &$found> {
+                self.$index.members((of.clone(), <$found>::default()))
+            })+
+        }
+
+        /// Collects entries and sorts them once, which is several times faster than adding them one by one.
+        #[derive(Default)]
+        pub(super) struct Bulk {
+            $($index: Vec<(($asked, $found), ())>,)+
+        }
+
+        impl Bulk {
+            pub(super) fn add(&mut self, entry: Entry<'_>) {
+                match entry {
+                    $(Entry::$entry(of, member) => self.$index.push(((of.kept(), member.kept()), ())),)+
+                }
+            }
+
+            pub(super) fn build(self) -> Indexes {
+                Indexes {
+                    $($index: self.$index.into_iter().collect(),)+
+                }
+            }
+        }
+    };
+}
+
+indexes! {
+    'a;
+    /// Names of the pods, in the claim's namespace, that mention the claim.
+    pods_of_claim: PodOfClaim(Named<'a>, &'a Str) keeps (Key, Str);
+    /// Names of the pods, in the group's namespace, that say they are members of the group.
+    pods_of_group: PodOfGroup(Named<'a>, &'a Str) keeps (Key, Str);
+    pods_of_node: PodOfNode(&'a Str, Named<'a>) keeps (Str, Key);
+    /// Names of the pods, in the template's namespace, whose claims are made from it.
+    pods_of_template: PodOfTemplate(Named<'a>, &'a Str) keeps (Key, Str);
+    /// Names of the PodGroups, in the claim's namespace, that mention the claim.
+    groups_of_claim: GroupOfClaim(Named<'a>, &'a Str) keeps (Key, Str);
+    /// Names of the PodGroups, in the template's namespace, whose claims are made from it.
+    groups_of_template: GroupOfTemplate(Named<'a>, &'a Str) keeps (Key, Str);
+    claims_of_device: ClaimOfDevice(Placed<'a>, Named<'a>) keeps (DeviceId, Key);
+    claims_of_owner: ClaimOfOwner(&'a Str, Named<'a>) keeps (Str, Key);
+    slices_of_pool: SliceOfPool(Pooled<'a>, &'a Str) keeps (PoolId, Str);
+    events_of_object: EventOfObject(About<'a>, Named<'a>) keeps (ObjectReference, Key);
 }
 
 impl Indexes {
-    pub(super) fn add(&mut self, entry: Entry<'_>) {
-        match entry {
-            Entry::PodOfClaim(claim, pod) => self.pods_of_claim.insert((claim.key(), pod.clone()), ()),
-            Entry::PodOfGroup(group, pod) => self.pods_of_group.insert((group.key(), pod.clone()), ()),
-            Entry::PodOfNode(node, pod) => self.pods_of_node.insert((node.clone(), pod.key()), ()),
-            Entry::PodOfTemplate(template, pod) => {
-                self.pods_of_template.insert((template.key(), pod.clone()), ())
-            }
-            Entry::GroupOfClaim(claim, group) => {
-                self.groups_of_claim.insert((claim.key(), group.clone()), ())
-            }
-            Entry::GroupOfTemplate(template, group) => self
-                .groups_of_template
-                .insert((template.key(), group.clone()), ()),
-            Entry::ClaimOfDevice(device, claim) => {
-                self.claims_of_device.insert((device.id(), claim.key()), ())
-            }
-            Entry::ClaimOfOwner(owner, claim) => {
-                self.claims_of_owner.insert((owner.clone(), claim.key()), ())
-            }
-            Entry::SliceOfPool(pool, slice) => self.slices_of_pool.insert((pool.id(), slice.clone()), ()),
-            Entry::EventOfObject(object, event) => self
-                .events_of_object
-                .insert((object.reference(), event.key()), ()),
-        };
-    }
-
-    pub(super) fn remove(&mut self, entry: Entry<'_>) {
-        match entry {
-            Entry::PodOfClaim(claim, pod) => self.pods_of_claim.remove(&(claim.key(), pod.clone())),
-            Entry::PodOfGroup(group, pod) => self.pods_of_group.remove(&(group.key(), pod.clone())),
-            Entry::PodOfNode(node, pod) => self.pods_of_node.remove(&(node.clone(), pod.key())),
-            Entry::PodOfTemplate(template, pod) => {
-                self.pods_of_template.remove(&(template.key(), pod.clone()))
-            }
-            Entry::GroupOfClaim(claim, group) => self.groups_of_claim.remove(&(claim.key(), group.clone())),
-            Entry::GroupOfTemplate(template, group) => {
-                self.groups_of_template.remove(&(template.key(), group.clone()))
-            }
-            Entry::ClaimOfDevice(device, claim) => self.claims_of_device.remove(&(device.id(), claim.key())),
-            Entry::ClaimOfOwner(owner, claim) => self.claims_of_owner.remove(&(owner.clone(), claim.key())),
-            Entry::SliceOfPool(pool, slice) => self.slices_of_pool.remove(&(pool.id(), slice.clone())),
-            Entry::EventOfObject(object, event) => {
-                self.events_of_object.remove(&(object.reference(), event.key()))
-            }
-        };
-    }
-
-    /// Names of the pods, in the claim's namespace, that mention the claim.
-    pub(super) fn pods_of_claim(&self, claim: &Key) -> impl Iterator<Item = &Str> {
-        self.pods_of_claim.members((claim.clone(), Str::default()))
-    }
-
-    /// Names of the pods, in the group's namespace, that say they are members of the group.
-    pub(super) fn pods_of_group(&self, group: &Key) -> impl Iterator<Item = &Str> {
-        self.pods_of_group.members((group.clone(), Str::default()))
-    }
-
-    pub(super) fn pods_of_node(&self, node: &Str) -> impl Iterator<Item = &Key> {
-        self.pods_of_node.members((node.clone(), Key::default()))
-    }
-
-    /// Names of the pods, in the template's namespace, whose claims are made from it.
-    pub(super) fn pods_of_template(&self, template: &Key) -> impl Iterator<Item = &Str> {
-        self.pods_of_template.members((template.clone(), Str::default()))
-    }
-
-    /// Names of the PodGroups, in the claim's namespace, that mention the claim.
-    pub(super) fn groups_of_claim(&self, claim: &Key) -> impl Iterator<Item = &Str> {
-        self.groups_of_claim.members((claim.clone(), Str::default()))
-    }
-
-    /// Names of the PodGroups, in the template's namespace, whose claims are made from it.
-    pub(super) fn groups_of_template(&self, template: &Key) -> impl Iterator<Item = &Str> {
-        self.groups_of_template
-            .members((template.clone(), Str::default()))
-    }
-
-    pub(super) fn claims_of_device(&self, device: &DeviceId) -> impl Iterator<Item = &Key> {
-        self.claims_of_device.members((device.clone(), Key::default()))
-    }
-
-    pub(super) fn claims_of_owner(&self, uid: &Str) -> impl Iterator<Item = &Key> {
-        self.claims_of_owner.members((uid.clone(), Key::default()))
-    }
-
-    pub(super) fn slices_of_pool(&self, pool: &PoolId) -> impl Iterator<Item = &Str> {
-        self.slices_of_pool.members((pool.clone(), Str::default()))
-    }
-
-    pub(super) fn events_of_object(&self, object: &ObjectReference) -> impl Iterator<Item = &Key> {
-        self.events_of_object.members((object.clone(), Key::default()))
-    }
-
     /// Allocated devices with the claims that hold them, ordered by device.
     pub(super) fn allocated_devices(&self) -> impl Iterator<Item = (&DeviceId, &Key)> {
         self.claims_of_device
@@ -239,65 +214,6 @@ impl Indexes {
         self.slices_of_pool
             .iter()
             .map(|((pool, slice), ())| (pool, slice))
-    }
-}
-
-/// Collects entries and sorts them once, which is several times faster than adding them one by one.
-#[derive(Default)]
-pub(super) struct Bulk {
-    pods_of_claim: Vec<((Key, Str), ())>,
-    pods_of_group: Vec<((Key, Str), ())>,
-    pods_of_node: Vec<((Str, Key), ())>,
-    pods_of_template: Vec<((Key, Str), ())>,
-    groups_of_claim: Vec<((Key, Str), ())>,
-    groups_of_template: Vec<((Key, Str), ())>,
-    claims_of_device: Vec<((DeviceId, Key), ())>,
-    claims_of_owner: Vec<((Str, Key), ())>,
-    slices_of_pool: Vec<((PoolId, Str), ())>,
-    events_of_object: Vec<((ObjectReference, Key), ())>,
-}
-
-impl Bulk {
-    pub(super) fn add(&mut self, entry: Entry<'_>) {
-        match entry {
-            Entry::PodOfClaim(claim, pod) => self.pods_of_claim.push(((claim.key(), pod.clone()), ())),
-            Entry::PodOfGroup(group, pod) => self.pods_of_group.push(((group.key(), pod.clone()), ())),
-            Entry::PodOfNode(node, pod) => self.pods_of_node.push(((node.clone(), pod.key()), ())),
-            Entry::PodOfTemplate(template, pod) => {
-                self.pods_of_template.push(((template.key(), pod.clone()), ()));
-            }
-            Entry::GroupOfClaim(claim, group) => {
-                self.groups_of_claim.push(((claim.key(), group.clone()), ()));
-            }
-            Entry::GroupOfTemplate(template, group) => self
-                .groups_of_template
-                .push(((template.key(), group.clone()), ())),
-            Entry::ClaimOfDevice(device, claim) => {
-                self.claims_of_device.push(((device.id(), claim.key()), ()));
-            }
-            Entry::ClaimOfOwner(owner, claim) => {
-                self.claims_of_owner.push(((owner.clone(), claim.key()), ()));
-            }
-            Entry::SliceOfPool(pool, slice) => self.slices_of_pool.push(((pool.id(), slice.clone()), ())),
-            Entry::EventOfObject(object, event) => self
-                .events_of_object
-                .push(((object.reference(), event.key()), ())),
-        }
-    }
-
-    pub(super) fn build(self) -> Indexes {
-        Indexes {
-            pods_of_claim: self.pods_of_claim.into_iter().collect(),
-            pods_of_group: self.pods_of_group.into_iter().collect(),
-            pods_of_node: self.pods_of_node.into_iter().collect(),
-            pods_of_template: self.pods_of_template.into_iter().collect(),
-            groups_of_claim: self.groups_of_claim.into_iter().collect(),
-            groups_of_template: self.groups_of_template.into_iter().collect(),
-            claims_of_device: self.claims_of_device.into_iter().collect(),
-            claims_of_owner: self.claims_of_owner.into_iter().collect(),
-            slices_of_pool: self.slices_of_pool.into_iter().collect(),
-            events_of_object: self.events_of_object.into_iter().collect(),
-        }
     }
 }
 

@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 /// A release that affects the answer and is known only from objects.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AssumedRelease {
     /// The version that the answer assumes.

@@ -10,8 +10,7 @@ use dra_model::{Node, Pod, Str};
 use dra_rules::scheduling::{Judgment, Panic, Scheduler, Start, Verdict, doubts, orders, unlike};
 
 /// Exactness of an answer, best first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub enum Exactness {
     /// Per node, device for device.
     Exact,

@@ -18,8 +18,7 @@ use dra_rules::scheduling::{
 };
 
 /// Number of further copies.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Packing {
     /// The number of copies.
@@ -36,8 +35,7 @@ pub struct Packing {
 }
 
 /// Copies on one node.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Placed {
     /// The node.
@@ -47,8 +45,7 @@ pub struct Placed {
 }
 
 /// What is used up.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Exhausted {
     /// `Insufficient cpu`, `devices of request gpu`.

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use strum::{Display, IntoStaticStr};
 
 use super::assumed::AssumedRelease;
 use super::exactness::{Exactness, is_open};
@@ -14,8 +16,8 @@ use dra_model::{Allocation, Key, PoolId, Str};
 use dra_rules::scheduling::{AssumedGate, Granted, Judgment, Verdict};
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AllocationReport {
     /// The simulated objects.
@@ -25,7 +27,6 @@ pub struct AllocationReport {
     /// Exactness of the answer.
     pub exactness: Exactness,
     /// Message of the scheduler if it does not fit.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The nodes, by name, where one pod or claims were judged.
     pub nodes: Vec<NodeResult>,
@@ -33,7 +34,6 @@ pub struct AllocationReport {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub placements: Vec<Placement>,
     /// Number of further copies, with `--max`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub packing: Option<Packing>,
     /// Changes that were assumed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -47,7 +47,6 @@ pub struct AllocationReport {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumed_gates: Vec<AssumedGate>,
     /// The release, where only objects show it and the newest one would change the answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub assumed_release: Option<AssumedRelease>,
     /// Notes about the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -57,8 +56,7 @@ pub struct AllocationReport {
 const POD: &str = "Pod";
 
 /// A pod, a claim, or what makes pods.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Target {
     /// `Pod`, `ResourceClaim`, or the kind of what makes pods.
@@ -106,8 +104,7 @@ impl Target {
 }
 
 /// Whether something fits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, IntoStaticStr, Display)]
 pub enum Fit {
     /// On at least one node.
     Fits,
@@ -137,8 +134,8 @@ impl Fit {
 }
 
 /// The answer for one node.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeResult {
     /// The node.
@@ -146,10 +143,8 @@ pub struct NodeResult {
     /// The answer.
     pub result: Fit,
     /// The plugin of the scheduler that rejects the node.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub plugin: Option<&'static str>,
     /// Why, in the scheduler's words.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// kube-scheduler's own search takes longer than it gives itself.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -158,21 +153,18 @@ pub struct NodeResult {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<Str>,
     /// Score of the plugin for dynamic resources, to which other plugins add. Absent if claims have no alternatives.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<NodeScore>,
     /// Requests that can get their devices from several places: only the scheduler's order determines which.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<OpenRequest>,
     /// The error that ends the attempt in some orders of pools.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub possible_error: Option<String>,
     /// Allocations of the claims.
     pub claims: Vec<ClaimAllocation>,
 }
 
 /// The part of the plugin for dynamic resources in a node's score, which other plugins add to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeScore {
     /// Eight for each request that gets its first alternative, seven for the second, and so on.
@@ -183,8 +175,7 @@ pub struct NodeScore {
 }
 
 /// A request that can get its devices from several places: only the scheduler's order determines which.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenRequest {
     /// Namespace of the claim.
@@ -213,8 +204,7 @@ impl From<&Choice> for OpenRequest {
 }
 
 /// Allocation of a claim.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimAllocation {
     /// Its namespace.
@@ -222,7 +212,7 @@ pub struct ClaimAllocation {
     /// Its name. `<extended-resources>` for the claim that the scheduler makes itself.
     pub name: Str,
     /// Its `status.allocation`, without `allocationTimestamp`.
-    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, Value>"))]
+    #[schemars(with = "serde_json::Map<String, Value>")]
     pub allocation: Value,
     /// Whether it was allocated before. Absent where it was not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -299,7 +289,7 @@ impl NodeResult {
                 result.message = Some("node(s) didn't satisfy plugin(s) [NodeAffinity]".to_owned());
             }
             Verdict::Plain(plain) => {
-                result.plugin = Some(plain.plugin());
+                result.plugin = Some(plain.into());
                 result.message = Some(plain.reasons().join(", "));
             }
             Verdict::Refused(refusal) => result.message = Some(refusal.reasons().join(", ")),
@@ -336,8 +326,8 @@ impl NodeResult {
 }
 
 /// Placement of one of several pods.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Placement {
     /// Its namespace.
@@ -347,12 +337,10 @@ pub struct Placement {
     /// Whether it fits on what the pods before it leave.
     pub result: Fit,
     /// The node that it is assumed to get.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// Whether the scheduler could choose another one.
     pub other_nodes: bool,
     /// Why it does not fit, in the scheduler's words.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Allocations of its claims.
     pub claims: Vec<ClaimAllocation>,

@@ -1,14 +1,15 @@
 //! What is planned for one claim, as readers and files get it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strum::Display;
 
 use dra_model::{Claim, ClaimPatch, ConsumerReference, Str};
 use dra_rules::reservation::conversion::{Action, ClaimPlan, Code};
 
 /// Number of claims of each action.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanSummary {
     /// To be converted.
     pub convert: usize,
@@ -21,8 +22,7 @@ pub struct PlanSummary {
 }
 
 /// What is planned for a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, Display)]
 pub enum PlannedAction {
     /// Its list becomes pods.
     Convert,
@@ -34,21 +34,8 @@ pub enum PlannedAction {
     Refuse,
 }
 
-impl PlannedAction {
-    /// The word that reports show.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Convert => "Convert",
-            Self::Release => "Release",
-            Self::Keep => "Keep",
-            Self::Refuse => "Refuse",
-        }
-    }
-}
-
 /// What is planned for a claim.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlannedClaim {
     /// Its namespace.
@@ -84,27 +71,26 @@ pub struct PlannedClaim {
     pub kept: Vec<Entry>,
     /// Every pod may use the claim, as KEP-5194 proposes, and stays allowed to, since that was not selected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "schema", schemars(extend("const" = true)))]
+    #[schemars(extend("const" = true))]
     pub any_pod_stays: bool,
     /// The group could not be looked up, since the API server does not serve PodGroups.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "schema", schemars(extend("const" = true)))]
+    #[schemars(extend("const" = true))]
     pub group_unverified: bool,
     /// `status.reservedFor`, every field.
     #[serde(serialize_with = "ConsumerReference::serialize_list")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Map<String, Value>>"))]
+    #[schemars(with = "Vec<serde_json::Map<String, Value>>")]
     pub before: Vec<ConsumerReference>,
     /// `status.reservedFor` as it will be; the same where nothing is planned.
     #[serde(serialize_with = "ConsumerReference::serialize_list")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Map<String, Value>>"))]
+    #[schemars(with = "Vec<serde_json::Map<String, Value>>")]
     pub after: Vec<ConsumerReference>,
     /// The JSON patch of the status, whose first operation is the lock; empty where nothing is planned.
-    #[cfg_attr(feature = "schema", schemars(schema_with = "operations"))]
+    #[schemars(schema_with = "operations")]
     pub patch: Vec<Value>,
 }
 
 /// The operations of a plan's JSON patch.
-#[cfg(feature = "schema")]
 fn operations(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({
         "type": "array",
@@ -121,9 +107,8 @@ fn operations(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 }
 
 /// An entry of `status.reservedFor`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "ReservationEntry"))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ReservationEntry")]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
     /// Empty for the core group.
@@ -173,9 +158,8 @@ impl std::fmt::Display for Entry {
 }
 
 /// A pod, in the claim's namespace.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "ReservedPod"))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ReservedPod")]
 pub struct Pod {
     /// Its name, in the claim's namespace.
     pub name: Str,

@@ -1,10 +1,11 @@
 //! What becomes of each PodGroup: it is stopped, its pods keep running, or the conversion does not affect it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use strum::Display;
 
 use super::options::PlanScope;
 use super::words;
@@ -14,8 +15,7 @@ use dra_rules::reservation::conversion::{Action, ClaimPlan, Plan};
 use dra_rules::reservation::{is_done, owning_group};
 
 /// What becomes of a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, Display)]
 pub enum Decision {
     /// Its pods are stopped, and it is deleted while the gates are on.
     Drain,
@@ -25,20 +25,8 @@ pub enum Decision {
     Leave,
 }
 
-impl Decision {
-    /// The word that reports show.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Drain => "Drain",
-            Self::KeepRunning => "KeepRunning",
-            Self::Leave => "Leave",
-        }
-    }
-}
-
 /// One group.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GroupPlan {
     /// Its namespace.
@@ -68,20 +56,15 @@ pub struct GroupPlan {
 }
 
 /// The controller of a pod.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, derive_more::Display,
+)]
+#[display("{}/{name}", kind.to_ascii_lowercase())]
 pub struct PodOwner {
     /// `Job`.
     pub kind: Str,
     /// Its name.
     pub name: Str,
-}
-
-impl fmt::Display for PodOwner {
-    /// `job/NAME`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.kind.to_ascii_lowercase(), self.name)
-    }
 }
 
 impl PodOwner {

@@ -9,8 +9,7 @@ use dra_model::{Gate, Key, Str};
 use dra_rules::reservation::conversion::{Kinds, Options, Release, Target};
 
 /// Which claims a plan or its proof covers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PlanScope {
     /// The only namespace looked at; absent for all, and where claims were named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,16 +34,15 @@ impl PlanScope {
 }
 
 /// How the plan was made, so that the same can be planned again.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanOptions {
     /// Kinds that are converted, as `podgroups.scheduling.k8s.io`; `*` for every kind.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     pub kinds: Vec<String>,
     /// The release of the control plane that comes next, as `1.36`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^1\.[0-9]+$")))]
+    #[schemars(regex(pattern = r"^1\.[0-9]+$"))]
     pub to_version: Option<String>,
     /// The gate that is turned off.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -12,8 +12,7 @@ use dra_model::{Cluster, Kind, Str, json};
 use dra_rules::reservation::conversion::{self, ClaimGate, ClaimPlan, Options, Plan};
 
 /// The report, and the file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversionPlan {
     /// UID of the namespace kube-system, which identifies the cluster; absent where it may not be read, and for files.

@@ -97,9 +97,9 @@ fn codes_are_read_as_they_are_written() {
         Code::UnscheduledMembers,
         Code::UnknownKindUnused,
     ] {
-        assert_eq!(json!(code), code.text());
+        assert_eq!(json!(code), code.to_string());
         assert_eq!(
-            serde_json::from_value::<Code>(json!(code.text())).expect("a code"),
+            serde_json::from_value::<Code>(json!(code.to_string())).expect("a code"),
             code
         );
     }

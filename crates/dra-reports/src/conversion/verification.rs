@@ -9,8 +9,7 @@ use dra_model::{Claim, Cluster, Key, Kind, Str};
 use dra_rules::reservation::conversion::{Defect, DefectCode, Kinds, verify};
 
 /// The report.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversionVerification {
     /// Which claims it covers.
@@ -24,8 +23,8 @@ pub struct ConversionVerification {
 }
 
 /// One defect of a claim's list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct VerificationItem {
     /// Namespace of the claim.
@@ -39,13 +38,10 @@ pub struct VerificationItem {
     /// The defect in words.
     pub message: String,
     /// The entry that should not be there.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub entry: Option<Entry>,
     /// Whether the entry's kind is one of those selected with `--kind` or `--all-kinds`. It is a defect in any case.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub selected: Option<bool>,
     /// The pod that lacks an entry.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pod: Option<Pod>,
 }
 
@@ -62,19 +58,19 @@ impl VerificationItem {
 
     fn of(claim: &Claim, defect: &Defect, kinds: &Kinds) -> Self {
         let (entry, selected, pod) = match defect {
-            Defect::NotAPod(entry) => (Some(Entry::of(entry)), Some(kinds.selects(entry)), None),
-            Defect::AnyPod => (None, Some(*kinds == Kinds::All), None),
-            Defect::NotListed { pod, uid } => {
+            Defect::NonPodEntry(entry) => (Some(Entry::of(entry)), Some(kinds.selects(entry)), None),
+            Defect::ReservedForAnyPod => (None, Some(*kinds == Kinds::All), None),
+            Defect::ConsumerNotListed { pod, uid } => {
                 let (name, uid) = (pod.clone(), uid.clone());
                 (None, None, Some(Pod { name, uid }))
             }
-            Defect::NoConsumer(entry, _) => (Some(Entry::of(entry)), None, None),
+            Defect::EntryWithoutConsumer(entry, _) => (Some(Entry::of(entry)), None, None),
         };
         Self {
             namespace: claim.metadata.namespace.clone(),
             name: claim.metadata.name.clone(),
             uid: claim.metadata.uid.clone(),
-            code: defect.code(),
+            code: DefectCode::from(defect),
             message: defect.to_string(),
             entry,
             selected,

@@ -9,7 +9,7 @@ use crate::{Sentence, warnings};
 
 /// Why a group has to be stopped: the claim with that plan cannot be freed otherwise.
 pub(super) fn must_stop(claim: &ClaimPlan) -> String {
-    let why = claim.reason().unwrap_or_else(|| claim.code().text().to_owned());
+    let why = claim.reason().unwrap_or_else(|| claim.code().to_string());
     format!("claim/{}: {why}", claim.key)
 }
 

@@ -24,8 +24,8 @@ use dra_rules::kubelet::Stages;
 use dra_rules::reservation::ClaimState;
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimDescription {
     /// Name and the like.
@@ -35,7 +35,7 @@ pub struct ClaimDescription {
     pub state: ClaimState,
     /// The consumer that the spec names, as KEP-5194 proposes.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_consumer")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<Consumer<'_>>"))]
+    #[schemars(with = "Option<Consumer<'_>>")]
     pub spec_reserved_for: Option<ConsumerReference>,
     /// What is requested.
     pub requests: Vec<RequestDescription>,
@@ -44,7 +44,6 @@ pub struct ClaimDescription {
     /// Configuration of the claim.
     pub config: Vec<ConfigItem>,
     /// What was given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub allocation: Option<AllocationDescription>,
     /// What drivers report of allocated devices.
     pub device_reports: Vec<DeviceReport>,
@@ -55,10 +54,8 @@ pub struct ClaimDescription {
     /// Pods that use it, and how far they are on their nodes.
     pub pods: Vec<PodStageItem>,
     /// When kube-controller-manager evicts its pods because of NoExecute taints. Absent when it does not.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub eviction: Option<EvictionItem>,
     /// Oldest first. Absent when they could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<EventItem>>,
     /// The time that ages count from.
     #[serde(skip)]
@@ -69,8 +66,7 @@ pub struct ClaimDescription {
 }
 
 /// A request: one form or a list of alternatives.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestDescription {
     /// Its name.
@@ -84,8 +80,7 @@ pub struct RequestDescription {
 }
 
 /// What is requested.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestItem {
     /// Name of an alternative.
@@ -109,31 +104,26 @@ pub struct RequestItem {
     pub tolerations: Vec<String>,
     /// Amounts asked of each device, by name.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_map")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "std::collections::BTreeMap<Str, Quantity>")
-    )]
+    #[schemars(with = "std::collections::BTreeMap<Str, Quantity>")]
     pub capacity: Vec<(Str, Quantity)>,
 }
 
 /// A condition on the devices of several requests.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConstraintItem {
     /// All devices have the same value of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub match_attribute: Option<Str>,
     /// All have different values of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub distinct_attribute: Option<Str>,
     /// Requests that it covers; empty means all.
     pub requests: Vec<Str>,
 }
 
 /// Opaque configuration for a driver.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigItem {
     /// `FromClass` or `FromClaim`, in an allocation.
@@ -143,26 +133,22 @@ pub struct ConfigItem {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<Str>,
     /// The driver. Absent for configuration of a kind that this build does not know.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub driver: Option<Str>,
     /// As the object has them; those that are nested too deeply for that as text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub parameters: Option<Value>,
 }
 
 /// What was given.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AllocationDescription {
     /// The only node that can use the devices.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// Which nodes can, if several: a line for each term; one of them must match.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub node_selector: Vec<String>,
     /// When.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub allocation_timestamp: Option<Time>,
     /// Every pod may use the claim, as KEP-5194 proposes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -175,8 +161,8 @@ pub struct AllocationDescription {
 }
 
 /// An allocated device.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimDevice {
     /// `request` or `request/subrequest`.
@@ -195,10 +181,7 @@ pub struct ClaimDevice {
     pub admin_access: bool,
     /// What the share takes, by name.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_map")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "std::collections::BTreeMap<Str, Quantity>")
-    )]
+    #[schemars(with = "std::collections::BTreeMap<Str, Quantity>")]
     pub consumed_capacity: Vec<(Str, Quantity)>,
     /// Taints that do not matter.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -210,16 +193,14 @@ pub struct ClaimDevice {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub binding_failure_conditions: Vec<Str>,
     /// Whether a slice of the newest generation has it. Absent when slices could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<bool>,
     /// Its taints, as far as they are known.
     pub taints: Vec<DeviceTaintItem>,
     /// There may be more taints: slices or rules could not be read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "schema", schemars(extend("const" = true)))]
+    #[schemars(extend("const" = true))]
     pub taints_unknown: bool,
     /// The worst of all reports.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
     /// Every report, worst first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -227,8 +208,7 @@ pub struct ClaimDevice {
 }
 
 /// What a driver reports of an allocated device.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceReport {
     /// Its driver.
@@ -254,8 +234,7 @@ pub struct DeviceReport {
 }
 
 /// When kube-controller-manager evicts pods because of NoExecute taints.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct EvictionItem {
     /// The earliest instant of all taints that are not tolerated for good.
     pub at: Time,

@@ -13,8 +13,7 @@ use dra_model::{CLASS_RESOURCE, ClaimSpec, Cluster, Kind, Str, Time};
 use dra_rules::reservation::ClaimState;
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClassDescription {
     /// Name and the like.
@@ -44,8 +43,7 @@ pub struct ClassDescription {
 }
 
 /// Devices of a class that one driver publishes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct ClassDevices {
     /// The driver.
     pub driver: Str,
@@ -56,8 +54,7 @@ pub struct ClassDevices {
 }
 
 /// An error of a selector.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct DeviceError {
     /// `DRIVER/POOL/DEVICE`.
     pub device: String,

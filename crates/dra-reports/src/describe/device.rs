@@ -13,25 +13,20 @@ use dra_model::{Cluster, DeviceId, Key, Kind, Str, Time};
 use dra_rules::kubelet::Stages;
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceDescription {
     /// What a listing says.
     #[serde(flatten)]
     pub item: DeviceItem,
     /// The slice that publishes it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub slice: Option<Str>,
     /// Generation of its pool.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pool_generation: Option<i64>,
     /// By name; text in quotes.
     #[serde(serialize_with = "as_map")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "std::collections::BTreeMap<Str, String>")
-    )]
+    #[schemars(with = "std::collections::BTreeMap<Str, String>")]
     pub attributes: Vec<(Str, String)>,
     /// Several claims may hold shares of it.
     pub allow_multiple_allocations: bool,

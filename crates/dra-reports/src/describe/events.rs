@@ -6,8 +6,8 @@ use super::super::Warnings;
 use dra_model::{Cluster, Event, Kind, Meta, Str, Time};
 
 /// An event.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EventItem {
     /// `Normal` or `Warning`.
@@ -22,10 +22,8 @@ pub struct EventItem {
     /// How often.
     pub count: i32,
     /// When it was seen first.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub first_seen: Option<Time>,
     /// When it was seen last.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_seen: Option<Time>,
 }
 

@@ -6,8 +6,8 @@ use super::super::Owner;
 use dra_model::{Condition, Meta, Str, Time};
 
 /// Name, labels, age and owner of an object.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Identity {
     /// Its namespace. Absent for cluster-scoped objects.
@@ -19,23 +19,20 @@ pub struct Identity {
     pub uid: Str,
     /// By key.
     #[serde(serialize_with = "as_map")]
-    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<Str, Str>"))]
+    #[schemars(with = "std::collections::BTreeMap<Str, Str>")]
     pub labels: Vec<(Str, Str)>,
     /// Those of `resource.kubernetes.io`, by key.
     #[serde(serialize_with = "as_map")]
-    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<Str, Str>"))]
+    #[schemars(with = "std::collections::BTreeMap<Str, Str>")]
     pub annotations: Vec<(Str, Str)>,
     /// When it was created.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub creation_timestamp: Option<Time>,
     /// When its deletion was requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub deletion_timestamp: Option<Time>,
     /// What delays the deletion.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub finalizers: Vec<Str>,
     /// Its controlling owner.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<Owner>,
 }
 
@@ -65,8 +62,7 @@ pub(super) fn as_map<T: Serialize, S: Serializer>(
 }
 
 /// A condition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConditionItem {
     /// What it is about.

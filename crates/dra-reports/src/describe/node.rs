@@ -13,15 +13,14 @@ use dra_model::{Cluster, Kind, PoolId, Str, Taint, Time};
 use dra_rules::kubelet::Stages;
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeDescription {
     /// Name and the like.
     #[serde(flatten)]
     pub identity: Identity,
     /// False for a node that only slices or claims name; absent when nodes could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub exists: Option<bool>,
     /// Cordoned.
     pub unschedulable: bool,
@@ -41,7 +40,6 @@ pub struct NodeDescription {
     /// Pods on it that have devices, and how far they are.
     pub pods: Vec<PodStageItem>,
     /// Oldest first. Absent when they could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<EventItem>>,
     /// The time that ages count from.
     #[serde(skip)]
@@ -52,8 +50,7 @@ pub struct NodeDescription {
 }
 
 /// A pool, as far as one node reaches it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PoolItem {
     /// Its driver.

@@ -9,29 +9,28 @@ use super::events::{EventItem, events};
 use super::identity::{ConditionItem, Identity};
 use super::words;
 use crate::stage::{StageItem, unlisted_text};
-use crate::{DeviceReference, HealthReport, Warnings};
+use crate::{HealthReport, Warnings};
 use dra_model::{Claim, Cluster, Key, Kind, Pod, PodClaim, Str, Time};
 use dra_rules::eviction::{Release, evicting_claims};
 use dra_rules::kubelet::Stages;
 use dra_rules::reservation::{
     ClaimName, ClaimState, PodGroups, Unusable, claim_name, is_reserved_for, unlisted,
 };
+use dra_rules::simulation::DeviceReference;
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PodDescription {
     /// Name and the like.
     #[serde(flatten)]
     pub identity: Identity,
     /// Where it runs.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// `Pending`, `Running`, `Succeeded`, `Failed`.
     pub phase: Str,
     /// The group that it is a member of.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pod_group: Option<Str>,
     /// Those that say something about scheduling and eviction.
     pub conditions: Vec<ConditionItem>,
@@ -42,10 +41,8 @@ pub struct PodDescription {
     /// What the kubelet reports of its devices.
     pub health_reports: Vec<HealthReport>,
     /// How far it is on its node, and what keeps it there; absent for one without claims, and for one that has yet to get devices.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<StageItem>,
     /// Oldest first. Absent when they could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<EventItem>>,
     /// The time that ages count from.
     #[serde(skip)]
@@ -56,38 +53,31 @@ pub struct PodDescription {
 }
 
 /// One claim of a pod.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PodClaimDescription {
     /// Name within the pod. Absent for the claim that stands for extended resources.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub entry: Str,
     /// The template that it is created from.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<Str>,
     /// The claim.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub claim: Option<Str>,
     /// What `kubectl get resourceclaims` shows. Absent when the claim does not exist.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<ClaimState>,
     /// What keeps the pod from using it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
     /// The entry that reserves the claim for the pod.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reserved: Option<Reserved>,
     /// Its devices.
     pub devices: Vec<DeviceReference>,
     /// When kube-controller-manager evicts the pod because of taints on them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub eviction: Option<EvictionItem>,
 }
 
 /// The entry that reserves a claim for a pod.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub enum Reserved {
     /// The pod's own.
     Pod,
@@ -98,8 +88,7 @@ pub enum Reserved {
 }
 
 /// A container and the claims that it uses.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct ContainerItem {
     /// Its name.
     pub name: Str,

@@ -9,8 +9,7 @@ use dra_allocator::devices::{ClassSelectors, Inventory};
 use dra_model::{Cluster, Kind, Pool, PoolId, Slice, Str, Time};
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PoolDescription {
     /// Its driver.
@@ -43,8 +42,8 @@ pub struct PoolDescription {
 }
 
 /// A slice of a pool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SliceItem {
     /// Its name.
@@ -52,12 +51,10 @@ pub struct SliceItem {
     /// The generation of the pool that it belongs to.
     pub generation: i64,
     /// The node it is for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// How many devices it has.
     pub devices: usize,
     /// When it was created.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub creation_timestamp: Option<Time>,
 }
 

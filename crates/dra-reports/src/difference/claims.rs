@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use super::{Existence, Sides, joined};
 use crate::references::consumers;
-use crate::{ClaimNode, DeviceReference, Selection};
+use crate::{ClaimNode, Selection};
 use dra_model::{Claim, Cluster, Key, Kind, Str};
 use dra_rules::reservation::users;
+use dra_rules::simulation::DeviceReference;
 
 /// Devices of a claim or a pod.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub struct Held {
     /// Node of the pod, or the only node of the allocation.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,8 +45,7 @@ impl Held {
 }
 
 /// Difference in a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub enum ClaimChangeKind {
     /// It is allocated, and was not, or did not exist.
     Allocated,
@@ -63,8 +62,8 @@ pub enum ClaimChangeKind {
 }
 
 /// A claim that differs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimChange {
     /// Its namespace.
@@ -81,10 +80,8 @@ pub struct ClaimChange {
     /// The difference.
     pub change: ClaimChangeKind,
     /// What it held. Absent if it was not allocated.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<Held>,
     /// What it holds. Absent if it is not allocated.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Held>,
     /// Entries of `status.reservedFor` that are new.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
@@ -95,8 +92,7 @@ pub struct ClaimChange {
 }
 
 /// A consumer of a claim.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub struct ConsumerItem {
     /// `Pod`, `PodGroup`, or resource and group of anything else, as in `jobs.batch`.
     pub kind: String,
@@ -174,8 +170,7 @@ fn claim_change(before: Option<&Claim>, after: Option<&Claim>, recreated: bool) 
 }
 
 /// Difference in the devices of a pod.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub enum PodChangeKind {
     /// It uses devices, and used none.
     Got,
@@ -188,8 +183,8 @@ pub enum PodChangeKind {
 }
 
 /// A pod whose devices differ.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct PodChange {
     /// Its namespace.
     pub namespace: Str,
@@ -203,10 +198,8 @@ pub struct PodChange {
     /// The difference.
     pub change: PodChangeKind,
     /// What it used. Absent if it used no claim with devices.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<Held>,
     /// What it uses. Absent if it uses no claim with devices.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Held>,
 }
 

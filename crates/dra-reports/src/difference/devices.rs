@@ -10,22 +10,20 @@ use dra_allocator::devices::{node_of, rule_matches_in_pool, rule_matches_pool};
 use dra_model::{Cluster, Device, Kind, Pool, PoolId, Quantity, Slice, Str, Taint, TaintRule};
 
 /// An amount that is new, gone or changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct AmountChange {
     /// Name of the capacity, or counter set and counter as `SET/COUNTER`.
     pub name: String,
     /// What there was.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<Quantity>,
     /// What there is.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Quantity>,
 }
 
 /// A published device that differs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceChange {
     /// Its driver.
@@ -37,10 +35,8 @@ pub struct DeviceChange {
     /// Which states publish it.
     pub existence: Existence,
     /// The only node that reaches it, or reached it if it is gone. Absent when several do.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// The only node that reached it before, if that is another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_node: Option<Str>,
     /// Capacities that differ. All of them for a device that is new or gone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -54,8 +50,8 @@ pub struct DeviceChange {
 }
 
 /// A pool that differs in more than its devices.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PoolChange {
     /// Its driver.
@@ -65,10 +61,8 @@ pub struct PoolChange {
     /// Which states publish it.
     pub existence: Existence,
     /// Its generation before.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub generation_before: Option<i64>,
     /// Its generation after.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub generation_after: Option<i64>,
     /// Shared counters that differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -76,8 +70,8 @@ pub struct PoolChange {
 }
 
 /// A DeviceTaintRule that differs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuleChange {
     /// Its name.
@@ -87,10 +81,8 @@ pub struct RuleChange {
     /// Its taint, or what it was if the rule is gone.
     pub taint: DeviceTaintItem,
     /// Its taint before, if that is another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_taint: Option<DeviceTaintItem>,
     /// Number of published devices that it selects, or selected if it is gone. Absent if slices could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub devices: Option<usize>,
 }
 

@@ -11,7 +11,9 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::Serialize;
+use strum::Display;
 
 use crate::findings::{Code, Finding, FindingList};
 use crate::{Selection, Sentence, Warnings};
@@ -40,8 +42,7 @@ pub struct State<'c> {
 }
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Difference {
     /// The older state.
     pub before: StateItem,
@@ -68,8 +69,7 @@ pub struct Difference {
 }
 
 /// A state.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StateItem {
     /// Where it was read, such as `file before.json`.
@@ -97,14 +97,16 @@ impl StateItem {
 }
 
 /// In which of the states something exists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, Display)]
 pub enum Existence {
     /// Only in the newer one.
+    #[strum(serialize = "new")]
     New,
     /// Only in the older one.
+    #[strum(serialize = "gone")]
     Gone,
     /// In both.
+    #[strum(serialize = "changed")]
     Kept,
 }
 
@@ -118,20 +120,10 @@ impl Existence {
             (false, false) => None,
         }
     }
-
-    /// The word that reports show for something that differs.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Gone => "gone",
-            Self::Kept => "changed",
-        }
-    }
 }
 
 /// A node, a class or a driver that only one of the states has.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ObjectChange {
     /// `Node`, `DeviceClass` or `Driver`.
     pub kind: &'static str,
@@ -142,8 +134,7 @@ pub struct ObjectChange {
 }
 
 /// Findings of the two states, matched by code and object. Their commands are left out: they are about one of the states.
-#[derive(Clone, Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct FindingChanges {
     /// Those that only the newer state has.
     pub new: Vec<Finding>,

@@ -104,9 +104,8 @@ impl Warning {
 }
 
 /// A reason: a fact, and what it is about.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "super::report::ReasonItem<'_>"))]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, schemars::JsonSchema)]
+#[schemars(with = "super::report::ReasonItem<'_>")]
 pub struct Reason {
     pub(super) claim: Option<Key>,
     /// `request` or `request/subrequest`.
@@ -137,8 +136,8 @@ impl Reason {
 }
 
 /// The answer for one node.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeDiagnosis {
     /// The node.
@@ -146,10 +145,8 @@ pub struct NodeDiagnosis {
     /// Whether it can take it.
     pub fits: bool,
     /// The first plugin of the scheduler that rejects the node.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub plugin: Option<&'static str>,
     /// Message of the plugin.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Why, down to each device.
     pub reasons: Vec<Reason>,
@@ -798,7 +795,7 @@ impl Answer {
             Self::NoPods(..) | Self::FewerPods(..) => "NoPods",
             _ => match self.fact() {
                 Some(fact) => fact.code(),
-                None => self.verdict().text(),
+                None => self.verdict().into(),
             },
         }
     }

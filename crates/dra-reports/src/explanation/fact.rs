@@ -13,7 +13,7 @@ use crate::stage::StageFact;
 
 /// Why a pod or a claim does not get its devices, or a node, a pool or a device does not serve it. The reason that has it names claim,
 /// request and device.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
 pub(crate) enum Fact {
     /// The scheduler looks at no node.
     Obstacle(Obstacle),
@@ -287,41 +287,27 @@ impl Fact {
             Self::NotMade(_) => "ClaimNotMade",
             Self::Quota(..) => "QuotaExceeded",
             Self::NotNamed => "NodeAffinity",
-            Self::Plain(plain) => plain.plugin(),
+            Self::Plain(plain) => plain.into(),
             Self::Rejected(by) => by
                 .first()
                 .map_or("SchedulerDisagrees", |first| first.filter.plugin()),
-            Self::Error(_) => "Error",
-            Self::NotLookedAt(_) => "NotLookedAt",
-            Self::AllocatedElsewhere(_) => "AllocatedElsewhere",
-            Self::NodeOperations => "NodeOperations",
             Self::Binding(state) if state.is_unavailable() => "BindingFailed",
             Self::Binding(_) => "BindingPending",
-            Self::TooManyConsumers => "TooManyConsumers",
             Self::LeftBehind => "ExtendedResourceClaim",
-            Self::NoSuchResource(_) => "NoSuchResource",
-            Self::NodeResources(_) => "NodeResources",
-            Self::PoolIncomplete(..) => "PoolIncomplete",
-            Self::PoolInvalid(..) => "PoolInvalid",
-            Self::NoDevices => "NoDevices",
-            Self::TooFewDevices { .. } => "TooFewDevices",
-            Self::NotListed(_) => "NotListed",
-            Self::RuledOut(why, _) => why.code(),
+            Self::RuledOut(why, _) => why.into(),
             Self::Trouble(trouble) => trouble.code(),
             Self::Together(Together::Constraints(..)) => "Constraint",
             Self::Together(Together::Counters(..)) => "CounterExhausted",
             Self::Together(_) => "NotTogether",
             Self::Gang(_) => "PodGroup",
             Self::Released(..) => "ReleasedByScheduler",
-            Self::ReservedForGroup(..) => "ReservedForGroup",
-            Self::UnreservedByScheduler(..) => "UnreservedByScheduler",
             Self::Contradicted(word) => match word.who {
                 Speaker::Scheduler | Speaker::OtherScheduler(_) => "SchedulerDisagrees",
                 Speaker::Kubelet => "KubeletDisagrees",
                 Speaker::ClaimController | Speaker::Component(_) => "ClaimControllerDisagrees",
             },
-            Self::NotBound(_) => "NotBound",
             Self::Stage(fact) => fact.code(),
+            _ => self.into(),
         }
     }
 

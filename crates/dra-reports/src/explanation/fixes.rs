@@ -308,7 +308,7 @@ impl FixItem {
         let look = Command::kubectl("get").arg("pods").namespace("kube-system");
         Self::unproven(
             "RestoreController",
-            Component::ControllerManager.name().to_owned(),
+            Component::ControllerManager.to_string(),
             words::RESTORE_CONTROLLER.to_owned(),
             Remedy::by_hand(words::RESTORE_CONTROLLER_HOW),
         )

@@ -8,8 +8,7 @@ use crate::script::{NoCommand, Script};
 use dra_model::{Format, Key, Quantity, Str};
 
 /// Devices and consumers of an allocated claim.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Holding {
     /// Their only node, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -21,8 +20,7 @@ pub struct Holding {
 }
 
 /// Whether waiting helps.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingItem {
     /// The answer.
@@ -31,7 +29,7 @@ pub struct WaitingItem {
     pub summary: Sentence,
     /// Number of `consumers` that have to finish.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    #[schemars(range(min = 1))]
     pub count: Option<usize>,
     /// Consumers that have to finish: `pod/NAMESPACE/NAME`, `podgroup/NAMESPACE/NAME`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -45,8 +43,7 @@ pub struct WaitingItem {
 }
 
 /// Whether waiting helps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Helps {
     /// Waiting does not help while devices, classes and labels of nodes stay unchanged: it does not fit even with every device available and untainted
@@ -74,8 +71,7 @@ pub enum Helps {
 }
 
 /// The verdict about the pod or the claims.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema, strum::IntoStaticStr)]
 pub enum ClusterVerdict {
     /// It fits on at least one node.
     Fits,
@@ -99,27 +95,8 @@ pub enum ClusterVerdict {
     Unknown,
 }
 
-impl ClusterVerdict {
-    /// The word that reports show.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Fits => "Fits",
-            Self::Bound => "Bound",
-            Self::Broken => "Broken",
-            Self::Allocated => "Allocated",
-            Self::Ended => "Ended",
-            Self::Waits => "Waits",
-            Self::DoesNotFit => "DoesNotFit",
-            Self::Error => "Error",
-            Self::GaveUp => "GaveUp",
-            Self::Unknown => "Unknown",
-        }
-    }
-}
-
 /// Number of nodes that a filter rejects first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FilterCount {
     /// The plugin.
@@ -131,13 +108,12 @@ pub struct FilterCount {
 }
 
 /// Numbers of a node's devices for a request, without incomplete and invalid pools. Devices in use are not counted as tainted.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceCount {
     /// The claim: `namespace/name`.
     #[serde(serialize_with = "as_text")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub claim: Key,
     /// `request` or `request/subrequest`.
     pub request: Str,
@@ -177,8 +153,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 /// Requested, available and total amount.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub struct Amounts {
     /// Requested amount of a limited resource.
     pub wanted: Quantity,
@@ -252,12 +227,12 @@ pub(super) const KINDS: &[&str] = &[
 ];
 
 /// Changes that would help together.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FixItem {
     /// Kind of the change; `Several` where it takes more than one.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[A-Z][A-Za-z]+$")))]
+    #[schemars(regex(pattern = "^[A-Z][A-Za-z]+$"))]
     pub kind: &'static str,
     /// Object of the change.
     pub target: String,
@@ -267,10 +242,8 @@ pub struct FixItem {
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub command: Option<Script>,
     /// What to know before running the command, or who can do it if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// A read-only command that shows more.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub look: Option<Script>,
     /// Whether a simulation of the changed cluster shows that it helps.
     pub proven: bool,
@@ -294,8 +267,7 @@ pub struct FixItem {
 }
 
 /// Device of a request with a relaxed selector.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GetsItem {
     /// The claim: `namespace/name`.
@@ -306,7 +278,7 @@ pub struct GetsItem {
     pub device: String,
     /// Number of further devices. Absent if there are none.
     #[serde(skip_serializing_if = "is_none")]
-    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    #[schemars(range(min = 1))]
     pub more: usize,
     /// Known differences to a requested device.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -319,12 +291,11 @@ fn is_none(count: &usize) -> bool {
 }
 
 /// A single change.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FixChange {
     /// Kind of the change.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[A-Z][A-Za-z]+$")))]
+    #[schemars(regex(pattern = "^[A-Z][A-Za-z]+$"))]
     pub kind: &'static str,
     /// Object of the change.
     pub target: String,

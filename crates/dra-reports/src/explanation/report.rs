@@ -16,39 +16,32 @@ use dra_model::{Gap, Key, Str};
 use dra_rules::scheduling::AssumedGate;
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
     /// The explained object.
     pub target: Target,
     /// The pod that the answer is about, if the explained object is a claim that waits for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<Target>,
     /// The answer.
     pub verdict: ClusterVerdict,
     /// The answer in a sentence.
     pub summary: Sentence,
     /// Why it does not fit or fails, in half a sentence that follows "is pending:" or "fails:".
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Sentence>,
     /// The nodes that are rejected, in groups of those with the same reason: those that lack least first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub node_groups: Vec<NodeGroupItem>,
     /// Whether waiting helps. Absent unless the scheduler rejects every node.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<WaitingItem>,
     /// Exactness of the answer. Absent if the scheduler has nothing to decide.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub exactness: Option<Exactness>,
     /// Devices and consumers of an allocated claim.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub holds: Option<Holding>,
     /// Progress of a pod with devices on its node, and what blocks it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<StageItem>,
     /// Message of the scheduler; absent if there is none, or if it depends on something that is not simulated.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Reasons that hold for all nodes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -75,7 +68,6 @@ pub struct Explanation {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumed_gates: Vec<AssumedGate>,
     /// The release, where only objects show it and the newest one would change the answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub assumed_release: Option<AssumedRelease>,
     /// Notes about the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -249,8 +241,7 @@ impl AlikeReason {
 }
 
 /// Nodes that are rejected for the same reason, by the same numbers.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeGroupItem {
     /// The nodes, by name.
@@ -267,21 +258,18 @@ pub struct NodeGroupItem {
 }
 
 /// A reason as it is serialized.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ReasonItem<'r> {
     /// The claim that it is about: `namespace/name`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     claim: Option<String>,
     /// `request` or `request/subrequest`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     request: Option<&'r Str>,
     /// `driver/pool/device`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<String>,
     /// Kind of the reason, a stable word.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[A-Z][A-Za-z]+$")))]
+    #[schemars(regex(pattern = "^[A-Z][A-Za-z]+$"))]
     code: &'static str,
     /// The numbers of a limit, where the reason is one.
     #[serde(flatten)]

@@ -8,8 +8,7 @@ use super::{CheckRequest, Code, Counts, Finding, FindingList, IDLE, Question, Se
 use dra_model::{Kind, Str, Time};
 
 /// The findings of one object.
-#[derive(Clone, Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectFindings {
     /// What `check` finds of it, the worst first.

@@ -6,13 +6,16 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
+use strum::{Display, IntoStaticStr};
 
 use dra_model::Kind;
 
 /// How bad a finding is, mildest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema, IntoStaticStr, Display,
+)]
 pub enum Severity {
     /// Good to know.
     Info,
@@ -20,23 +23,6 @@ pub enum Severity {
     Warning,
     /// Devices or pods are unavailable or at risk.
     Error,
-}
-
-impl Severity {
-    /// The word that reports show.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Info => "Info",
-            Self::Warning => "Warning",
-            Self::Error => "Error",
-        }
-    }
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.text())
-    }
 }
 
 /// Which question a finding answers.
@@ -74,9 +60,8 @@ pub struct Facts {
 macro_rules! codes {
     ($($variant:ident = $code:literal, $name:literal, $severity:ident, $topic:ident, [$($kind:ident),*], $title:literal;)*) => {
         /// A kind of finding.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        #[cfg_attr(feature = "schema", schemars(rename = "FindingCode", with = "String", extend("pattern" = "^DRA[0-9]{3}$")))]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+        #[schemars(rename = "FindingCode", with = "String", extend("pattern" = "^DRA[0-9]{3}$"))]
         #[expect(missing_docs, reason = "each variant is described by its title in the table")]
         pub enum Code {
             $($variant,)*

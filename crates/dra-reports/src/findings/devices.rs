@@ -92,9 +92,7 @@ fn allocated_twice(look: &mut Look<'_>) {
             found.push(twice(look, device, &takers));
         }
     }
-    for finding in found {
-        look.add(finding);
-    }
+    look.add_all(found);
 }
 
 fn twice(look: &Look<'_>, device: &DeviceId, takers: &[&Holder<'_>]) -> Finding {
@@ -271,9 +269,7 @@ fn oversubscribed(look: &mut Look<'_>) {
             );
         }
     }
-    for finding in found {
-        look.add(finding);
-    }
+    look.add_all(found);
 }
 
 fn is_share(holder: &Holder<'_>) -> bool {
@@ -348,7 +344,5 @@ fn unhealthy(look: &mut Look<'_>) {
                 .joins(claims.into_iter().map(claim_key)),
         );
     }
-    for finding in found {
-        look.add(finding);
-    }
+    look.add_all(found);
 }

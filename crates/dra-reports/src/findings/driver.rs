@@ -146,9 +146,7 @@ fn awaited(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
             .joins(claims.iter().map(|claim| claim_key(claim.key()))),
         );
     }
-    for finding in found {
-        look.add(finding);
-    }
+    look.add_all(found);
 }
 
 fn explain_pod(pod: &Pod) -> Result<Script, NoCommand> {
@@ -235,9 +233,7 @@ fn wanted(look: &mut Look<'_>, driver: &Str) {
             .joins(pending.into_iter().map(pod_key)),
         );
     }
-    for finding in found {
-        look.add(finding);
-    }
+    look.add_all(found);
 }
 
 /// Deletes what is pending for the driver. To leave it pending costs no device.

@@ -77,16 +77,11 @@ pub(super) struct Lacking {
 }
 
 /// A service account.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, derive_more::Display)]
+#[display("serviceaccount/{namespace}/{name}")]
 pub(super) struct Account {
     pub(super) namespace: Str,
     pub(super) name: Str,
-}
-
-impl fmt::Display for Account {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "serviceaccount/{}/{}", self.namespace, self.name)
-    }
 }
 
 /// Why a release does not start with the value of a gate.

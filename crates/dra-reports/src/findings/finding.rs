@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
+use strum::Display;
 
 use super::{Code, Severity};
 pub use crate::listing::some;
@@ -13,8 +15,7 @@ use crate::{Sentence, instruction};
 use dra_model::{DeviceId, Key, Kind, Meta, PoolId, RoleSubject, Str};
 
 /// How sure a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, Display)]
 pub enum Certainty {
     /// It is so: it was read in one list, or its objects were read again after it was found.
     Confirmed,
@@ -22,19 +23,8 @@ pub enum Certainty {
     Possible,
 }
 
-impl Certainty {
-    /// The word that reports show.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Confirmed => "Confirmed",
-            Self::Possible => "Possible",
-        }
-    }
-}
-
 /// The object of a finding. Devices, pools, drivers and gates are not API objects; they have no UID.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Subject {
     /// Kind of the object, or `Device` (named `DRIVER/POOL/DEVICE`), `Pool` (`DRIVER/POOL`), `Driver`, `FeatureGate`, `Cluster`.
     pub kind: &'static str,
@@ -147,9 +137,8 @@ impl fmt::Display for Subject {
 }
 
 /// What can be done about a finding.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "FixView<'_>"))]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, derive_more::Display)]
+#[schemars(with = "FixView<'_>")]
 pub enum Fix {
     /// A command that can be run unchanged, after which the finding is gone. As JSON it has its arguments beside it.
     Command(Script),
@@ -157,17 +146,7 @@ pub enum Fix {
     Sentence(String),
 }
 
-impl fmt::Display for Fix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Command(script) => script.fmt(f),
-            Self::Sentence(text) => f.write_str(text),
-        }
-    }
-}
-
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 struct FixView<'a> {
     /// A command, or else a sentence. It is a command where `command` stands beside it.
     fix: &'a str,
@@ -196,8 +175,8 @@ impl Serialize for Fix {
 }
 
 /// A finding.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
     /// Stable; `docs/reference/findings` has a page for each.
@@ -216,7 +195,6 @@ pub struct Finding {
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub fix: Option<Fix>,
     /// Condition of the command, or an alternative to it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fix_note: Option<String>,
     /// What comes before the command: the parts of the note that begin with `first`.
     #[serde(skip)]
@@ -225,13 +203,10 @@ pub struct Finding {
     #[serde(skip)]
     pub rest: Vec<String>,
     /// All that there is to say: what to do where there is no command, and what to know about the command.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// A command that shows more and changes nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub look: Option<Script>,
     /// For a downgrade: the step to solve it by, from 1 to 8.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<u32>,
     /// The page that explains it.
     pub docs: String,

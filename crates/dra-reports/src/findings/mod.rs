@@ -143,8 +143,7 @@ impl CheckRequest {
 }
 
 /// The report.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FindingList {
     /// The question.
@@ -169,21 +168,17 @@ pub struct FindingList {
 }
 
 /// The question.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Scope {
     /// The only namespace whose objects are reported. Absent for all. Objects without namespace always are.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Str>,
     /// The driver that is to be removed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub driver: Option<Str>,
     /// The node that it is to be removed from. Absent for all.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// The release to go to.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub to_version: Option<String>,
     /// The releases on the way up to it, one after the other. Absent for a downgrade.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -194,8 +189,8 @@ pub struct Scope {
 }
 
 /// What was looked for, and in how much.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Checked {
     /// The codes.
@@ -204,16 +199,12 @@ pub struct Checked {
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub incomplete: BTreeSet<Code>,
     /// The number of claims; absent where they were not read, as of the others.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub claims: Option<usize>,
     /// The number of pods.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pods: Option<usize>,
     /// The number of devices in all slices.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub devices: Option<usize>,
     /// The number of nodes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<usize>,
 }
 
@@ -244,9 +235,8 @@ impl Checked {
 }
 
 /// Numbers of findings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "FindingCounts"))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "FindingCounts")]
 pub struct Counts {
     /// Errors.
     pub errors: usize,
@@ -435,6 +425,10 @@ impl<'a> Look<'a> {
         }
     }
 
+    fn add_all(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        findings.into_iter().for_each(|finding| self.add(finding));
+    }
+
     fn inventory(&self) -> &Inventory<'a> {
         self.shared.inventory.get_or_init(|| Inventory::of(self.cluster))
     }
@@ -554,7 +548,7 @@ impl<'a> Look<'a> {
 /// The names of those of `components` whose gates are not `known`.
 fn unseen(known: &[Component], components: &[Component]) -> Vec<&'static str> {
     let unseen = components.iter().filter(|component| !known.contains(component));
-    unseen.map(|component| component.name()).collect()
+    unseen.map(<&str>::from).collect()
 }
 
 fn has_labels(cluster: &Cluster, selection: &Selection, object: &Subject) -> bool {

@@ -232,9 +232,7 @@ fn drivers<'a>(look: &mut Look<'a>) -> BTreeSet<(&'a Str, &'a Str)> {
             }
         }
     }
-    for finding in found {
-        look.add(finding);
-    }
+    look.add_all(found);
     told
 }
 
@@ -526,9 +524,7 @@ fn hardware_twice(look: &mut Look<'_>) {
             }
         }
     }
-    for finding in found {
-        look.add(finding);
-    }
+    look.add_all(found);
 }
 
 #[cfg(test)]

@@ -109,9 +109,7 @@ fn classes(look: &mut Look<'_>) {
                 .joins([evidence_of(kind, metadata)]),
         );
     }
-    for finding in found {
-        look.add(finding);
-    }
+    look.add_all(found);
 }
 
 /// Result of the selectors of one request, computed once for all requests that are alike.

@@ -157,7 +157,5 @@ fn select_nothing(look: &mut Look<'_>) {
                 .joins([scoped_key(Kind::DeviceTaintRule, &rule.metadata.name)]),
         );
     }
-    for finding in found {
-        look.add(finding);
-    }
+    look.add_all(found);
 }

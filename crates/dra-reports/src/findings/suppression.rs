@@ -41,22 +41,20 @@ pub struct Suppression {
 }
 
 /// A finding that was accepted.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Suppressed {
     /// Why it is accepted.
     pub reason: String,
     /// The last day of that.
-    #[cfg_attr(feature = "schema", schemars(extend("format" = "date")))]
+    #[schemars(extend("format" = "date"))]
     pub expires: String,
     /// What was found.
     pub finding: Finding,
 }
 
 /// An item of the list without effect.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StaleSuppression {
     /// The code.
@@ -70,8 +68,7 @@ pub struct StaleSuppression {
 }
 
 /// Why an item of the list has no effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub enum Staleness {
     /// Its last day is over, so what it accepted is reported again.
     Expired,

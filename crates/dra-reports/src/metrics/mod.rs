@@ -54,8 +54,8 @@ pub fn state_metrics(cluster: &Cluster, options: &MetricsOptions, now: Time, run
         reservations(cluster, &mut samples);
         if cluster.gap(Kind::Pod, "").is_none() {
             for StageCount { stage, count, stuck } in StageCount::of(cluster, now, |_| true) {
-                samples.add(Family::Stages, [stage.text()], count);
-                samples.add(Family::Stuck, [stage.text()], stuck);
+                samples.add(Family::Stages, [stage.into()], count);
+                samples.add(Family::Stuck, [stage.into()], stuck);
             }
         }
     }
@@ -63,7 +63,7 @@ pub fn state_metrics(cluster: &Cluster, options: &MetricsOptions, now: Time, run
     let request = CheckRequest::now(now).told_of(cluster, &[]);
     let findings = check_by(cluster, &request, run);
     for finding in &findings.items {
-        let labels = [finding.code.facts().code, finding.name, finding.severity.text()];
+        let labels = [finding.code.facts().code, finding.name, finding.severity.into()];
         samples.add(Family::Findings, labels, 1);
     }
     samples.add(Family::ChecksIncomplete, [], findings.unknown.len());
@@ -370,7 +370,7 @@ fn reservations(cluster: &Cluster, samples: &mut Samples) {
             // Any text.
             _ => "other",
         };
-        samples.add(Family::Reservations, [consumer, item.status.text()], 1);
+        samples.add(Family::Reservations, [consumer, item.status.into()], 1);
     }
     if cluster.gap(Kind::Pod, "").is_none() {
         samples.add(Family::Unreserved, [], list.missing.len());

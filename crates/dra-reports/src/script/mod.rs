@@ -392,11 +392,10 @@ fn fault_of_name(name: &str) -> Option<Why> {
 }
 
 /// One command of a [`Script`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Run {
     /// Its arguments, the program first.
-    #[cfg_attr(feature = "schema", schemars(length(min = 2)))]
+    #[schemars(length(min = 2))]
     pub argv: Vec<String>,
     /// The file that its output goes to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -407,8 +406,7 @@ pub struct Run {
 }
 
 /// How a command follows the one before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub enum Then {
     /// It reads what the one before prints: `|`.
     Pipe,
@@ -429,25 +427,23 @@ impl Then {
 /// One command or several, as a line for a shell and as lists of arguments.
 ///
 /// As JSON it is `command`, the line, and beside it `argv` where it is one plain command, or else `script`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "View"))]
+#[derive(Clone, Debug, PartialEq, Eq, schemars::JsonSchema)]
+#[schemars(with = "View")]
 pub struct Script {
     runs: Vec<Run>,
 }
 
 /// What reports hold beside the line.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(extend("minProperties" = 1))]
 pub struct Arguments {
     /// The arguments of one plain command, the program first. They are the command; its text is how a POSIX shell writes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "schema", schemars(length(min = 2)))]
+    #[schemars(length(min = 2))]
     pub argv: Vec<String>,
     /// In place of `argv`, where there are several commands or one's output goes to a file: the commands in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     pub script: Vec<Run>,
 }
 
@@ -556,8 +552,7 @@ impl Script {
     }
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 struct View {
     /// A command that runs unchanged: a line for a POSIX shell.
     command: String,

@@ -13,22 +13,19 @@ use dra_model::{AllocatedDevice, Cluster, Pod, Str, Time};
 use dra_rules::kubelet::{Party, PodStage, Stage, Stages};
 
 /// Progress of a pod with devices on its node, and what blocks it.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StageItem {
     /// Progress.
     pub stage: Stage,
     /// Its node.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// Its devices: `driver/pool/device`.
     pub devices: Vec<String>,
     /// Problem that blocks it, or endangers it while it is running.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stuck: Option<StuckItem>,
     /// What the terminating pod is waiting for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub waits: Option<String>,
     /// Information that is missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -36,8 +33,7 @@ pub struct StageItem {
 }
 
 /// The stage of one pod among several.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct PodStageItem {
     /// The pod: `namespace/name`.
     pub pod: String,
@@ -61,8 +57,7 @@ impl PodStageItem {
 }
 
 /// Number of pods at a stage.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct StageCount {
     /// The stage.
     pub stage: Stage,
@@ -89,8 +84,8 @@ impl StageCount {
 }
 
 /// Problem that blocks a pod at its stage, or endangers it while it is running.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StuckItem {
     /// Stable code.
@@ -100,7 +95,6 @@ pub struct StuckItem {
     /// Whether it keeps the pod from continuing, rather than being a danger to one that runs.
     pub holds_up: bool,
     /// Start time, if known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Time>,
     /// Message.
     pub message: String,
@@ -110,10 +104,8 @@ pub struct StuckItem {
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub command: Option<Script>,
     /// What to know before running the command, or who can do it if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// A read-only command that shows more.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub look: Option<Script>,
 }
 

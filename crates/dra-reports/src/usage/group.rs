@@ -8,8 +8,7 @@ use crate::ClaimNode;
 use dra_model::{AllocatedDevice, Claim, Cluster, Str};
 
 /// What usage is grouped by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub enum UsageBy {
     /// The namespace of the claim.
     #[default]
@@ -23,9 +22,8 @@ pub enum UsageBy {
 }
 
 /// A group of usage.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "View<'_>"))]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, schemars::JsonSchema)]
+#[schemars(with = "View<'_>")]
 pub enum UsageGroup {
     /// A namespace.
     Namespace(Str),
@@ -146,23 +144,18 @@ impl fmt::Display for UsageGroup {
 }
 
 /// The fields that say who it is, which stand beside others.
-#[derive(Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Default, Serialize, schemars::JsonSchema)]
 struct View<'a> {
     /// The namespace, or that of the owner.
-    #[serde(skip_serializing_if = "Option::is_none")]
     namespace: Option<&'a Str>,
     /// The kind of the owner.
-    #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<&'a Str>,
     /// The name of the owner.
-    #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a Str>,
     /// The class.
-    #[serde(skip_serializing_if = "Option::is_none")]
     class: Option<&'a Str>,
     /// The node, with `usageBy` `Node`. Absent for devices that several nodes reach.
-    #[serde(skip_serializing_if = "Option::is_none")]
     node: Option<&'a Str>,
 }
 

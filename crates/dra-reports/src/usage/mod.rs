@@ -25,8 +25,7 @@ use dra_rules::reservation::{is_done, runs_with};
 const WHOLE: i128 = 1_000_000_000;
 
 /// What one group uses.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageItem {
     /// Who it is.
@@ -44,8 +43,7 @@ pub struct UsageItem {
 }
 
 /// What one group uses of the devices of one driver.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DriverUsage {
     /// The driver.
@@ -60,17 +58,11 @@ pub struct DriverUsage {
     pub of_units: usize,
     /// What it takes of shared counters, by name.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "std::collections::BTreeMap<Str, Quantity>")
-    )]
+    #[schemars(with = "std::collections::BTreeMap<Str, Quantity>")]
     pub counters: Vec<(Str, Quantity)>,
     /// What it takes of the capacity of devices that can be shared, by name.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "std::collections::BTreeMap<Str, Quantity>")
-    )]
+    #[schemars(with = "std::collections::BTreeMap<Str, Quantity>")]
     pub capacity: Vec<(Str, Quantity)>,
     /// Devices of claims without a running pod. Absent when pods could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,8 +70,7 @@ pub struct DriverUsage {
 }
 
 /// How much hardware there is behind the devices of a driver, and how much of it is used.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Units {
     /// Sets of shared counters, and devices that draw from none, with those in use that are not published.
@@ -114,8 +105,7 @@ impl Units {
 }
 
 /// An amount that there is, and what is used of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct UsedAmount {
     /// The name of the counter or of the capacity.
     pub name: Str,
@@ -126,8 +116,8 @@ pub struct UsedAmount {
 }
 
 /// A claim that has devices without a running pod.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IdleClaim {
     /// Its namespace.
@@ -139,10 +129,8 @@ pub struct IdleClaim {
     /// Devices that it keeps from others.
     pub devices: usize,
     /// When it was allocated: it cannot have been idle for longer. Absent where the scheduler did not record it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub allocation_timestamp: Option<Time>,
     /// When it was created, before which it cannot have been idle.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub creation_timestamp: Option<Time>,
 }
 

@@ -9,6 +9,10 @@ mod wish;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+use strum::{Display, IntoStaticStr};
+
 use foldhash::fast::RandomState;
 
 pub use self::supplement::Supplement;
@@ -27,8 +31,9 @@ const FLAPPING_PERIOD: Duration = Duration::from_secs(60);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Difference between the built-in controllers and the rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema, IntoStaticStr, Display,
+)]
 pub enum Difference {
     /// The rules have wanted it for a long time, and it was not done.
     Overdue,
@@ -41,15 +46,6 @@ pub enum Difference {
 impl Difference {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Overdue, Self::Flapping, Self::Unexpected];
-
-    /// The word that reports show.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Overdue => "Overdue",
-            Self::Flapping => "Flapping",
-            Self::Unexpected => "Unexpected",
-        }
-    }
 }
 
 /// Something that was found.

@@ -1,6 +1,6 @@
 //! Names of writes and their writers, shared by all reports, and the record of a rehearsal.
 
-use std::fmt;
+use strum::{Display, IntoStaticStr, VariantNames};
 
 use super::work::ControllerName;
 use dra_model::{Key, Kind, Time};
@@ -12,94 +12,66 @@ pub const CREATION_EVENT: &str = "FailedResourceClaimCreation";
 pub const EVICTION_EVENT: &str = "DeviceTaintManagerEviction";
 
 /// An action on an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantNames)]
 pub enum Action {
     /// A claim is made for an entry of a pod or PodGroup.
+    #[strum(serialize = "create claim")]
     CreateClaim,
     /// The status of a pod or PodGroup names its claims.
+    #[strum(serialize = "update status")]
     UpdateStatus,
     /// A consumer is added to `status.reservedFor`.
+    #[strum(serialize = "add reservation")]
     AddReservation,
     /// A consumer is taken out of `status.reservedFor`.
+    #[strum(serialize = "remove reservation")]
     RemoveReservation,
     /// The devices of a claim become free.
+    #[strum(serialize = "deallocate")]
     Deallocate,
     /// A claim may go.
+    #[strum(serialize = "remove finalizer")]
     RemoveFinalizer,
     /// A claim is deleted.
+    #[strum(serialize = "delete claim")]
     DeleteClaim,
     /// A pod is deleted because of a taint.
+    #[strum(serialize = "evict pod")]
     EvictPod,
     /// The condition of a DeviceTaintRule.
+    #[strum(serialize = "update condition")]
     UpdateCondition,
     /// The object of a pod that has ended goes.
+    #[strum(serialize = "remove pod")]
     RemovePod,
     /// An event says something of an object.
+    #[strum(serialize = "emit event")]
     EmitEvent,
 }
 
-#[cfg(feature = "schema")]
 impl Action {
-    /// Actions of this program's controllers.
-    pub const OF_CONTROLLERS: [Self; 9] = [
-        Self::CreateClaim,
-        Self::UpdateStatus,
-        Self::AddReservation,
-        Self::RemoveReservation,
-        Self::Deallocate,
-        Self::RemoveFinalizer,
-        Self::DeleteClaim,
-        Self::EvictPod,
-        Self::UpdateCondition,
-    ];
-
-    /// All of them.
-    pub const ALL: [Self; 11] = [
-        Self::CreateClaim,
-        Self::UpdateStatus,
-        Self::AddReservation,
-        Self::RemoveReservation,
-        Self::Deallocate,
-        Self::RemoveFinalizer,
-        Self::DeleteClaim,
-        Self::EvictPod,
-        Self::UpdateCondition,
-        Self::RemovePod,
-        Self::EmitEvent,
-    ];
-}
-
-impl Action {
-    /// The words that reports show.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::CreateClaim => "create claim",
-            Self::UpdateStatus => "update status",
-            Self::AddReservation => "add reservation",
-            Self::RemoveReservation => "remove reservation",
-            Self::Deallocate => "deallocate",
-            Self::RemoveFinalizer => "remove finalizer",
-            Self::DeleteClaim => "delete claim",
-            Self::EvictPod => "evict pod",
-            Self::UpdateCondition => "update condition",
-            Self::RemovePod => "remove pod",
-            Self::EmitEvent => "emit event",
-        }
+    /// Names of what this program's controllers do: everything but the end of a pod, and events.
+    pub fn of_controllers() -> Vec<&'static str> {
+        let others = [Self::RemovePod, Self::EmitEvent].map(Self::into);
+        let all = Self::VARIANTS.iter().copied();
+        all.filter(|name| !others.contains(name)).collect()
     }
 }
 
 /// Actor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, Display)]
 pub enum Actor {
     /// A controller of this program.
+    #[strum(transparent)]
     Controller(ControllerName),
     /// The garbage collector of kube-controller-manager.
+    #[strum(serialize = "garbage-collector-controller")]
     GarbageCollector,
     /// The kubelet of the pod's node.
+    #[strum(serialize = "kubelet")]
     Kubelet,
 }
 
-#[cfg(feature = "schema")]
 impl Actor {
     /// All of them.
     pub const ALL: [Self; 4] = [
@@ -108,23 +80,6 @@ impl Actor {
         Self::GarbageCollector,
         Self::Kubelet,
     ];
-}
-
-impl Actor {
-    /// The name that reports show.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Controller(name) => name.as_str(),
-            Self::GarbageCollector => "garbage-collector-controller",
-            Self::Kubelet => "kubelet",
-        }
-    }
-}
-
-impl fmt::Display for Actor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
 }
 
 /// Something that was done in a rehearsal.

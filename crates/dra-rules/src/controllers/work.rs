@@ -1,19 +1,21 @@
 //! Wanted work of controllers, and its results.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
 use crate::eviction::Eviction;
 use crate::reservation::ENTRY_ANNOTATION;
 use dra_model::{Claim, ClaimTemplate, Condition, ConsumerReference, Key, Kind, Object, Pod, Str};
 
-/// One of the two controllers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// One of the two controllers, by the name that kube-controller-manager has for it. Mirrors
+/// `cmd/kube-controller-manager/names/controller_names.go`, v1.37.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr, strum::Display)]
 pub enum ControllerName {
     /// Claims from templates, reservations, deallocation.
+    #[strum(serialize = "resourceclaim-controller")]
     ResourceClaim,
     /// Evictions by device taints.
+    #[strum(serialize = "device-taint-eviction-controller")]
     DeviceTaintEviction,
 }
 
@@ -25,7 +27,7 @@ impl ControllerName {
     /// `IsControllerEnabled`, v0.37.1: the first word about it counts, and `*` stands for both.
     pub fn runs_with(self, controllers: &str) -> bool {
         let is_it = |name: &str| {
-            name == self.as_str() || (self == Self::ResourceClaim && name == "resource-claim-controller")
+            name == <&str>::from(self) || (self == Self::ResourceClaim && name == "resource-claim-controller")
         };
         let mut rest = false;
         for word in controllers.split(',').map(str::trim) {
@@ -36,20 +38,6 @@ impl ControllerName {
             }
         }
         rest
-    }
-
-    /// Returns what kube-controller-manager calls it. Mirrors `cmd/kube-controller-manager/names/controller_names.go`, v1.37.2.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ResourceClaim => "resourceclaim-controller",
-            Self::DeviceTaintEviction => "device-taint-eviction-controller",
-        }
-    }
-}
-
-impl fmt::Display for ControllerName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 
@@ -71,17 +59,22 @@ pub struct Job {
 }
 
 /// Subject of a controller: an item of its queue.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, derive_more::Display)]
 pub enum Subject {
     /// The claims of a pod.
+    #[display("claims of pod {_0}")]
     Pod(Key),
     /// The claims of a PodGroup.
+    #[display("claims of PodGroup {_0}")]
     PodGroup(Key),
     /// The consumers of a claim.
+    #[display("claim {_0}")]
     Claim(Key),
     /// The eviction of a pod.
+    #[display("eviction of pod {}", _0.key)]
     Eviction(PodRef),
     /// The status of the DeviceTaintRule with this name and UID.
+    #[display("DeviceTaintRule {_0}")]
     Rule(Str, Str),
 }
 
@@ -91,18 +84,6 @@ impl Subject {
         match self {
             Self::Pod(_) | Self::PodGroup(_) | Self::Claim(_) => ControllerName::ResourceClaim,
             Self::Eviction(_) | Self::Rule(..) => ControllerName::DeviceTaintEviction,
-        }
-    }
-}
-
-impl fmt::Display for Subject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Pod(key) => write!(f, "claims of pod {key}"),
-            Self::PodGroup(key) => write!(f, "claims of PodGroup {key}"),
-            Self::Claim(key) => write!(f, "claim {key}"),
-            Self::Eviction(pod) => write!(f, "eviction of pod {}", pod.key),
-            Self::Rule(name, _) => write!(f, "DeviceTaintRule {name}"),
         }
     }
 }

@@ -13,8 +13,7 @@ use dra_model::{
 };
 
 /// Party that has to act.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub enum Party {
     /// Owner of the pod.
     User,
@@ -38,7 +37,7 @@ pub enum Attaching {
 }
 
 /// The reason why a pod does not make progress.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
 pub enum Cause {
     /// The kubelet knows no socket of the driver.
     DriverNotRegistered {
@@ -260,44 +259,13 @@ impl Cause {
     /// In one word that stays.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::DriverNotRegistered { .. } => "DriverNotRegistered",
-            Self::DriverFails { .. } => "DriverFails",
-            Self::DriverDown { .. } => "DriverDown",
-            Self::PrepareRefused { .. } => "PrepareRefused",
-            Self::NodesMissing { .. } => "NodesMissing",
             Self::Claim(problem) => problem.code(),
-            Self::EarlierClaim { .. } => "EarlierClaim",
-            Self::BeingUnprepared { .. } => "BeingUnprepared",
-            Self::PreparedForDeletedClaim { .. } => "PreparedForDeletedClaim",
-            Self::DevicesUnresolvable { .. } => "DevicesUnresolvable",
-            Self::PreparationForgotten { .. } => "PreparationForgotten",
-            Self::VolumesNotMounted { .. } => "VolumesNotMounted",
-            Self::NetworkNotReady { .. } => "NetworkNotReady",
-            Self::SandboxFails { .. } => "SandboxFails",
-            Self::RuntimeDown { .. } => "RuntimeDown",
-            Self::ProbeFails { .. } => "ProbeFails",
-            Self::ContainerNotStarted(..) => "ContainerNotStarted",
-            Self::ContainerEnds(..) => "ContainerEnds",
-            Self::PodFailed { .. } => "PodFailed",
-            Self::KillFails { .. } => "KillFails",
-            Self::ContainersNotStopped => "ContainersNotStopped",
-            Self::KubeletTooOld { .. } => "KubeletTooOld",
-            Self::ClaimUnreadable { .. } => "ClaimUnreadable",
-            Self::DeviceNotPublished { .. } => "DeviceNotPublished",
-            Self::DeviceUnhealthy { .. } => "DeviceUnhealthy",
-            Self::ToBeEvicted { .. } => "ToBeEvicted",
-            Self::NotReady { .. } => "NotReady",
-            Self::UnprepareFails { .. } => "UnprepareFails",
-            Self::NodeSilent { .. } => "NodeSilent",
-            Self::NodeGone { .. } => "NodeGone",
-            Self::NodeNotReady { .. } => "NodeNotReady",
-            Self::Finalizers(_) => "Finalizers",
             Self::Binding { attaching, .. } => match attaching {
                 Attaching::Failed(_) => "BindingFailed",
                 Attaching::TimedOut(_) => "BindingTimedOut",
                 Attaching::Pending(_) => "BindingPending",
             },
-            Self::Unrecognized { .. } => "Unrecognized",
+            _ => self.into(),
         }
     }
 

@@ -17,11 +17,12 @@ mod said;
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
+use strum::{Display, IntoStaticStr};
 
 use self::ending::{end_before_restart, has_completed, last_end};
 use self::said::Said;
@@ -49,8 +50,9 @@ pub use reach::{nodes_of_devices, nodes_of_slice, publishes_for};
 pub use said::Unread;
 
 /// Progress of a pod's devices on its node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema, IntoStaticStr, Display,
+)]
 pub enum Stage {
     /// The claims are reserved for it, and nothing shows that the kubelet has had them prepared.
     Reserved,
@@ -66,27 +68,6 @@ pub enum Stage {
     Gone,
     /// Unknown, because something could not be read or seen.
     Unknown,
-}
-
-impl Stage {
-    /// The word that reports show.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Reserved => "Reserved",
-            Self::Prepared => "Prepared",
-            Self::Starting => "Starting",
-            Self::Running => "Running",
-            Self::Unpreparing => "Unpreparing",
-            Self::Gone => "Gone",
-            Self::Unknown => "Unknown",
-        }
-    }
-}
-
-impl fmt::Display for Stage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.text())
-    }
 }
 
 /// A pod that waits without a word for this long is worth a question. The kubelet tries again every minute or two at most.

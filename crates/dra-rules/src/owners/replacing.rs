@@ -5,8 +5,7 @@ use std::sync::Arc;
 use dra_model::{Cluster, Event, Pod};
 
 /// Reaction of a pod's owner to its eviction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
 pub enum Replacing {
     /// It creates a replacement immediately: a ReplicaSet, a ReplicationController, a Job. Pods that are being deleted
     /// do not count for them.

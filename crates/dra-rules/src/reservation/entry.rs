@@ -5,12 +5,15 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+use strum::IntoStaticStr;
+
 use super::{PodGroups, is_consumer, is_done};
 use dra_model::{Claim, Cluster, Component, ConsumerReference, Evidence, Gap, Gate, Key, Kind, Pod, Str};
 
 /// Status of an entry of `status.reservedFor`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, IntoStaticStr)]
 pub enum EntryStatus {
     /// A pod with a node that has not ended.
     Running,
@@ -22,6 +25,7 @@ pub enum EntryStatus {
     Gone,
     /// A pod or group of that name exists, but is another one.
     #[serde(rename = "OtherUID")]
+    #[strum(serialize = "OtherUID")]
     OtherUid,
     /// A PodGroup.
     Group,
@@ -29,22 +33,6 @@ pub enum EntryStatus {
     UnknownKind,
     /// The object could not be read.
     Unknown,
-}
-
-impl EntryStatus {
-    /// The word that reports show.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Running => "Running",
-            Self::Pending => "Pending",
-            Self::Done => "Done",
-            Self::Gone => "Gone",
-            Self::OtherUid => "OtherUID",
-            Self::Group => "Group",
-            Self::UnknownKind => "UnknownKind",
-            Self::Unknown => "Unknown",
-        }
-    }
 }
 
 /// The judgement of one entry.

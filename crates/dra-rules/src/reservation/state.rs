@@ -1,13 +1,13 @@
 //! The state of a claim in kubectl's words.
 
-use std::fmt;
-
 use dra_model::Claim;
 
 /// State of a claim in `kubectl get resourceclaims`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "String", extend("enum" = Self::texts())))]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, schemars::JsonSchema, derive_more::Display,
+)]
+#[schemars(with = "String", extend("enum" = Self::texts()))]
+#[display("{}", self.text())]
 pub struct ClaimState {
     /// Deletion was asked for.
     pub deleted: bool,
@@ -46,7 +46,6 @@ impl ClaimState {
     }
 }
 
-#[cfg(feature = "schema")]
 impl ClaimState {
     fn texts() -> [&'static str; 6] {
         [
@@ -65,12 +64,6 @@ impl ClaimState {
             }
             .text()
         })
-    }
-}
-
-impl fmt::Display for ClaimState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.text())
     }
 }
 

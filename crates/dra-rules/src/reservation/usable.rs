@@ -1,18 +1,19 @@
 //! Usability of a claim for the kubelet that starts a pod.
 
-use std::fmt;
-
 use super::{ClaimName, NotOwner, PodGroups, is_reserved_for};
 use dra_model::{Claim, Component, Environment, Evidence, Gate, Pod};
 
 /// The reason why the kubelet does not give the devices of a claim to a pod.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, derive_more::Display)]
 pub enum Unusable {
     /// The claim was created for another owner.
+    #[display("was created for another owner ({_0})")]
     NotOwned(NotOwner),
     /// The claim has no devices.
+    #[display("is not allocated")]
     NotAllocated,
     /// The claim is reserved for other consumers, or for none.
+    #[display("is not reserved for the pod")]
     NotReserved,
 }
 
@@ -43,16 +44,6 @@ impl Unusable {
                 "the kubelet does not start it, and its devices may be allocated to others"
             }
             (false, Self::NotAllocated | Self::NotOwned(_)) => "the kubelet does not start it",
-        }
-    }
-}
-
-impl fmt::Display for Unusable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotOwned(why) => write!(f, "was created for another owner ({why})"),
-            Self::NotAllocated => f.write_str("is not allocated"),
-            Self::NotReserved => f.write_str("is not reserved for the pod"),
         }
     }
 }

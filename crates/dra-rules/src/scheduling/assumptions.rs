@@ -5,8 +5,7 @@ use serde::Serialize;
 use dra_model::{Cluster, Component, Environment, Evidence, Gate, GateState, Stage};
 
 /// A gate that affects the answer and is known only from a default or from objects.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AssumedGate {
     /// The component.
@@ -28,7 +27,7 @@ impl AssumedGate {
     /// The gate of `hanging`; with the other value the answer would be `otherwise`.
     pub fn new(hanging: &Hanging, otherwise: String) -> Vec<Self> {
         let of_component = |(component, state): &(Component, GateState)| Self {
-            component: component.name(),
+            component: component.into(),
             name: hanging.gate.name(),
             enabled: state.enabled,
             evidence: state.evidence.to_string(),

@@ -4,9 +4,9 @@ use super::extended::class_of;
 use super::requests::{Amounts, Usage, allocatable, host_ports, pod_requests, quantity};
 use dra_model::{Cluster, Component, Gate, Node, Pod, Quantity, Str, Taint};
 
-/// A plain filter that rejects a node, in the order in which the scheduler runs them. Mirrors
+/// A plain filter that rejects a node, by the name of its plugin, in the order in which the scheduler runs them. Mirrors
 /// `scheduler/apis/config/v1/default_plugins.go`, `getDefaultPlugins`, v1.37.2.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
 pub enum Plain {
     /// The pod asks for another node by name.
     NodeName,
@@ -23,18 +23,6 @@ pub enum Plain {
 }
 
 impl Plain {
-    /// The plugin's name.
-    pub fn plugin(&self) -> &'static str {
-        match self {
-            Self::NodeName => "NodeName",
-            Self::NodeUnschedulable => "NodeUnschedulable",
-            Self::TaintToleration(_) => "TaintToleration",
-            Self::NodeAffinity(_) => "NodeAffinity",
-            Self::NodePorts(_) => "NodePorts",
-            Self::NodeResourcesFit(_) => "NodeResourcesFit",
-        }
-    }
-
     /// Returns whether the scheduler asks if evicting other pods from the node would help.
     pub fn preemption_may_help(&self) -> bool {
         match self {
@@ -349,7 +337,7 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                reject(pod, &node, usage).as_ref().map(Plain::plugin),
+                reject(pod, &node, usage).as_ref().map(<&str>::from),
                 expected,
                 "{pod} on {node}"
             );

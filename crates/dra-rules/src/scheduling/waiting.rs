@@ -9,7 +9,6 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::sync::Arc;
 
 use super::cycle::{Scheduler, Start};
@@ -162,21 +161,14 @@ pub enum Uncertain {
 }
 
 /// A pod or claim whose end releases devices.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, derive_more::Display)]
 pub enum Consumer {
     /// A pod.
+    #[display("pod/{_0}")]
     Pod(Key),
     /// A PodGroup, with all its pods.
+    #[display("podgroup/{_0}")]
     PodGroup(Key),
-}
-
-impl fmt::Display for Consumer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Pod(key) => write!(f, "pod/{key}"),
-            Self::PodGroup(key) => write!(f, "podgroup/{key}"),
-        }
-    }
 }
 
 /// The cluster of `scheduler` when everything has ended but the subject and its PodGroup, and no device and no node has a taint.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::World;
 use super::nodes::is_lost;
-use super::reason::{DeviceItem, reasons};
+use super::reason::{DeviceReference, reasons};
 use super::record::name_of;
 use super::replacement::made_up_uid;
 use super::timeline::What;
@@ -173,11 +173,11 @@ impl World<'_> {
                 self.check_unchanged(claim)?;
                 let reserved_for = remaining.clone();
                 if *deallocate {
-                    let devices: Arc<[DeviceItem]> = claim
+                    let devices: Arc<[DeviceReference]> = claim
                         .results()
                         .iter()
                         .filter(|result| result.takes())
-                        .map(|result| DeviceItem::from(result.id()))
+                        .map(|result| DeviceReference::from(result.id()))
                         .collect();
                     if !devices.is_empty() {
                         self.note(&claim.key(), &claim.metadata.uid, What::ClaimReleased { devices });

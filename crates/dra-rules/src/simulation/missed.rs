@@ -10,8 +10,7 @@ use dra_allocator::devices::{RuleSupport, Taints};
 use dra_model::{Claim, Cluster, Component, Environment, Gate, Pod, Str};
 
 /// A pod that keeps running on a device with a taint that it does not tolerate.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct MissedPod {
     /// Its namespace.
     pub namespace: Str,

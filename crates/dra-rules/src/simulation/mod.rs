@@ -28,7 +28,7 @@ pub use hypothesis::{DeviceChoice, HypothesisError, put_rule, rules_for, selects
 pub use missed::MissedPod;
 pub use otherwise::assumed_gates;
 
-pub use reason::{DeviceItem, ReasonItem};
+pub use reason::{DeviceReference, ReasonItem};
 pub use report::{
     BudgetItem, ClaimItem, EventItem, EvictionReport, Fit, OwnerItem, PodItem, PodVerdict, ReplacementItem,
     RuleItem, StatusItem, Tolerated, TolerationItem, report,

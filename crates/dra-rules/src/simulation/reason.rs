@@ -9,20 +9,17 @@ use dra_allocator::devices::Origin;
 use dra_model::{DeviceId, Str, TaintRule};
 
 /// A taint that makes a pod go.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "TaintReason"))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "TaintReason")]
 #[serde(rename_all = "camelCase")]
 pub struct ReasonItem {
     /// The DeviceTaintRule, if it is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Str>,
     /// The ResourceSlice, if the driver set the taint.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub slice: Option<Str>,
     /// The device in the slice.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub device: Option<DeviceItem>,
+    pub device: Option<DeviceReference>,
     /// The taint: `key=value:effect`.
     pub taint: Str,
 }
@@ -80,26 +77,20 @@ impl Reasons {
 }
 
 /// A device.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "DeviceID"))]
-pub struct DeviceItem {
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema, derive_more::Display,
+)]
+#[display("{driver}/{pool}/{device}")]
+pub struct DeviceReference {
     /// Its driver.
     pub driver: Str,
     /// Its pool.
     pub pool: Str,
-    /// Its name.
+    /// Its name in the pool.
     pub device: Str,
 }
 
-impl std::fmt::Display for DeviceItem {
-    /// `driver/pool/device`.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}/{}/{}", self.driver, self.pool, self.device)
-    }
-}
-
-impl From<DeviceId> for DeviceItem {
+impl From<DeviceId> for DeviceReference {
     fn from(id: DeviceId) -> Self {
         let DeviceId { driver, pool, device } = id;
         Self { driver, pool, device }
@@ -121,7 +112,7 @@ impl ReasonItem {
             Origin::Slice { slice, device, .. } => Self {
                 rule: None,
                 slice: Some(slice.metadata.name.clone()),
-                device: Some(DeviceItem {
+                device: Some(DeviceReference {
                     driver: slice.spec.driver.clone(),
                     pool: slice.spec.pool.name.clone(),
                     device: device.clone(),

@@ -5,7 +5,7 @@ mod replacements;
 
 use serde_json::{Value, json};
 
-use super::World;
+use super::{EventType, World};
 use dra_model::{
     Change, Cluster, ClusterBuilder, Component, Environment, Evidence, Gap, Gate, GateState, Kind, Object,
     Str, Time, Version,
@@ -142,7 +142,7 @@ fn timeline(world: &World<'_>) -> Vec<String> {
             };
             format!(
                 "{seconds} {} {}{detail}",
-                happening.what.type_().text(),
+                EventType::from(&happening.what),
                 happening.key.name
             )
             .trim_end()

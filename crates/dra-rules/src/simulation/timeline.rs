@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::reason::DeviceItem;
+use super::reason::DeviceReference;
 use crate::eviction::Eviction;
 use dra_model::{Condition, Key, Str, Time};
 
@@ -20,23 +20,25 @@ pub struct Happening {
 }
 
 /// Possible events.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, strum::EnumDiscriminants)]
+#[strum_discriminants(name(EventType), doc = "Type of an event, as in reports.")]
+#[strum_discriminants(derive(serde::Serialize, schemars::JsonSchema, strum::Display))]
 pub enum What {
-    /// The eviction controller deletes the pod. It has its grace period, in seconds, to end.
+    /// The eviction controller deletes the pod.
     PodDeleted {
         /// Since when it should go, and why.
         eviction: Eviction,
-        /// Its grace period.
+        /// Its grace period, in seconds, in which it has to end.
         grace_seconds: i64,
     },
-    /// The eviction controller calls a planned eviction off.
+    /// The eviction controller cancels a planned eviction.
     EvictionCancelled,
     /// The pod has ended and is removed, at the latest now.
     PodGone,
     /// The claim's devices are free.
     ClaimReleased {
         /// Devices.
-        devices: Arc<[DeviceItem]>,
+        devices: Arc<[DeviceReference]>,
     },
     /// The claim is removed.
     ClaimDeleted,
@@ -70,70 +72,4 @@ pub enum What {
         /// The condition.
         condition: Box<Condition>,
     },
-}
-
-impl What {
-    /// Its type.
-    pub fn type_(&self) -> EventType {
-        match self {
-            Self::PodDeleted { .. } => EventType::PodDeleted,
-            Self::EvictionCancelled => EventType::EvictionCancelled,
-            Self::PodGone => EventType::PodGone,
-            Self::ClaimReleased { .. } => EventType::ClaimReleased,
-            Self::ClaimDeleted => EventType::ClaimDeleted,
-            Self::ClaimCreated { .. } => EventType::ClaimCreated,
-            Self::ClaimFailed { .. } => EventType::ClaimFailed,
-            Self::PodReplaced { .. } => EventType::PodReplaced,
-            Self::PodScheduled { .. } => EventType::PodScheduled,
-            Self::PodUnschedulable { .. } => EventType::PodUnschedulable,
-            Self::RuleStatus { .. } => EventType::RuleStatus,
-        }
-    }
-}
-
-/// Type of an event, as in reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum EventType {
-    /// The eviction controller deletes the pod.
-    PodDeleted,
-    /// The eviction controller cancels a planned eviction.
-    EvictionCancelled,
-    /// The pod has ended and is removed, at the latest now.
-    PodGone,
-    /// The claim's devices are free.
-    ClaimReleased,
-    /// The claim is removed.
-    ClaimDeleted,
-    /// A claim is made from a template.
-    ClaimCreated,
-    /// A claim cannot be made.
-    ClaimFailed,
-    /// The owner of a pod makes another one in its place.
-    PodReplaced,
-    /// The replacement got a node.
-    PodScheduled,
-    /// The replacement does not fit now.
-    PodUnschedulable,
-    /// The condition of a rule changes.
-    RuleStatus,
-}
-
-impl EventType {
-    /// The word that reports show.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::PodDeleted => "PodDeleted",
-            Self::EvictionCancelled => "EvictionCancelled",
-            Self::PodGone => "PodGone",
-            Self::ClaimReleased => "ClaimReleased",
-            Self::ClaimDeleted => "ClaimDeleted",
-            Self::ClaimCreated => "ClaimCreated",
-            Self::ClaimFailed => "ClaimFailed",
-            Self::PodReplaced => "PodReplaced",
-            Self::PodScheduled => "PodScheduled",
-            Self::PodUnschedulable => "PodUnschedulable",
-            Self::RuleStatus => "RuleStatus",
-        }
-    }
 }

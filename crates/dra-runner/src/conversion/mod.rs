@@ -20,11 +20,12 @@ mod task;
 mod worker;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
+use strum::{Display, IntoStaticStr};
 use tokio::sync::watch;
 
 use dra_model::{Claim, Cluster, ConsumerReference, Gap, Key, Str};
@@ -221,8 +222,9 @@ impl Stop {
 }
 
 /// Outcome of one claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, IntoStaticStr, Display,
+)]
 pub enum Outcome {
     /// Written as planned.
     Converted,
@@ -260,28 +262,6 @@ impl Outcome {
     /// Returns whether something stays that was to go.
     pub fn leaves_something(self) -> bool {
         matches!(self, Self::Kept | Self::Refused | Self::Failed | Self::NotTried)
-    }
-
-    /// The name that reports show.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Converted => "Converted",
-            Self::Replanned => "Replanned",
-            Self::Released => "Released",
-            Self::AlreadyDone => "AlreadyDone",
-            Self::Kept => "Kept",
-            Self::Refused => "Refused",
-            Self::Failed => "Failed",
-            Self::NotTried => "NotTried",
-            Self::WouldConvert => "WouldConvert",
-            Self::WouldRelease => "WouldRelease",
-        }
-    }
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text())
     }
 }
 

@@ -110,7 +110,7 @@ impl Recorder {
     /// No pod is evicted because of the rule.
     pub(super) fn held(&self, rule: &Str, uid: &Str, why: &str, now: Time) {
         let event = Event {
-            component: ControllerName::DeviceTaintEviction.as_str(),
+            component: ControllerName::DeviceTaintEviction.into(),
             about: self.reference(Kind::DeviceTaintRule, &Key::new("", rule.clone()), uid),
             type_: "Warning",
             reason: "EvictionHeld",
@@ -143,7 +143,7 @@ impl Recorder {
 
     fn about_pod(&self, pod: &PodRef, message: &str, now: Time) {
         let event = Event {
-            component: ControllerName::DeviceTaintEviction.as_str(),
+            component: ControllerName::DeviceTaintEviction.into(),
             about: self.reference(Kind::Pod, &pod.key, &pod.uid),
             type_: "Normal",
             reason: "DeviceTaintManagerEviction",
@@ -186,7 +186,7 @@ async fn broadcast(writer: Arc<Writer>, mut inbox: mpsc::Receiver<(Event, Time)>
     let mut names = Names::default();
     while let Some((event, now)) = inbox.recv().await {
         tracing::debug!(
-            controller = event.controller().as_str(),
+            controller = <&str>::from(event.controller()),
             object = %format_args!("{}/{}", event.about.kind, event.about.key),
             reason = event.reason,
             "{}",

@@ -18,6 +18,7 @@ pub(crate) fn is_info(api_version: &str, kind: &str) -> bool {
 }
 
 /// Metadata of a snapshot.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SnapshotInfo {
@@ -27,18 +28,15 @@ pub struct SnapshotInfo {
     /// The program that wrote it.
     pub tool: String,
     /// Time at which the lists were read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_at: Option<Time>,
     /// Source: `cluster prod`.
     pub source: String,
     /// The only namespace that was read; all without it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// True if what may be secret was left out.
     pub redacted: bool,
     kubernetes: Kubernetes,
     feature_gates: Vec<GateInfo>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     scheduler_profiles: Option<Vec<ProfileInfo>>,
     /// The lists, in the order of the file.
     pub lists: Vec<ListInfo>,
@@ -136,7 +134,7 @@ impl SnapshotInfo {
                 Evidence::Flag => ("Flag", None),
             };
             GateInfo {
-                component: component.name().to_owned(),
+                component: component.to_string(),
                 name: gate.name().to_owned(),
                 enabled: state.enabled,
                 evidence: evidence.to_owned(),
@@ -247,11 +245,9 @@ impl SnapshotInfo {
             Err(error) => warnings.push(format!("{error}; assuming Kubernetes {}", environment.version)),
         }
         for info in &self.feature_gates {
-            let component = Component::ALL
-                .into_iter()
-                .find(|component| component.name() == info.component);
+            let component = info.component.parse::<Component>();
             // A gate that this build does not know decides nothing in it.
-            let (Some(component), Some(gate)) = (component, Gate::find(&info.name)) else {
+            let (Ok(component), Some(gate)) = (component, Gate::find(&info.name)) else {
                 continue;
             };
             let detail = info.detail.clone().unwrap_or_default();

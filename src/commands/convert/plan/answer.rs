@@ -177,7 +177,7 @@ fn of_claim(section: &mut Doc, claim: &PlannedClaim) {
         }
         PlannedAction::Keep | PlannedAction::Refuse => {
             let reason = claim.reason.clone();
-            reason.unwrap_or_else(|| claim.code.text().to_owned())
+            reason.unwrap_or_else(|| claim.code.to_string())
         }
     };
     told(

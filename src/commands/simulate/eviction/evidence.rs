@@ -75,7 +75,7 @@ const BUDGETS: &[Column<BudgetItem, Time>] = &[
 
 const EVENTS: &[Column<EventItem, Time>] = &[
     Column::inner("AFTER", |event, cell| cell.text(after(*cell.context, event.at))),
-    Column::inner("EVENT", |event, cell| cell.text(event.type_.text())),
+    Column::inner("EVENT", |event, cell| cell.text(event.type_)),
     Column::inner("OBJECT", |event, cell| {
         if !event.namespace.is_empty() {
             cell.text(format_args!("{}/", event.namespace));

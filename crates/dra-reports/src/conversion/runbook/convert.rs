@@ -148,7 +148,7 @@ impl Book<'_> {
     /// 3: no scheduler reserves for groups anymore.
     pub(super) fn claim_gate_off(&self) -> Step {
         let change = |component: Component| ComponentChange {
-            component: component.name().to_owned(),
+            component: component.to_string(),
             version: None,
             feature_gates: BTreeMap::from([
                 (Gate::DRAWorkloadResourceClaims.name().to_owned(), false),

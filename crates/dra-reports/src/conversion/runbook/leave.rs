@@ -162,7 +162,7 @@ impl Book<'_> {
             &[Gate::DRAWorkloadResourceClaims]
         };
         let change = |component: Component| ComponentChange {
-            component: component.name().to_owned(),
+            component: component.to_string(),
             version: None,
             feature_gates: gates.iter().map(|gate| (gate.name().to_owned(), false)).collect(),
         };
@@ -215,7 +215,7 @@ impl Book<'_> {
                 Component::ApiServer,
             ] {
                 components.push(ComponentChange {
-                    component: component.name().to_owned(),
+                    component: component.to_string(),
                     version: Some(format!("1.{version}")),
                     feature_gates: BTreeMap::new(),
                 });

@@ -15,21 +15,18 @@ use serde::{Deserialize, Serialize};
 use super::groups::GroupPlan;
 use super::options::{POD_GROUPS, PlanScope};
 use crate::script::{Arguments, Command, NoCommand, Script};
-#[cfg(feature = "schema")]
-use dra_model::Component;
-use dra_model::{Cluster, ConsumerReference, Gate, Kind, Release};
+use dra_model::{Cluster, Component, ConsumerReference, Gate, Kind, Release};
 use dra_rules::reservation::conversion::{ClaimPlan, Kinds, Options, Plan, Target, kind_word};
 
 /// Kinds that the steps need, besides those of the plan.
 pub const RUNBOOK_NEEDS: [Kind; 2] = [Kind::Workload, Kind::DeviceTaintRule];
 
 /// One step of a downgrade.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
     /// As `order` of the findings of `check --to-version`. Steps of the same order follow each other.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    #[schemars(range(min = 1))]
     pub order: u32,
     /// What is done.
     pub title: String,
@@ -54,7 +51,7 @@ pub struct Step {
     pub accepted_exit_codes: Vec<u8>,
     /// Whether a person has to confirm it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "schema", schemars(extend("const" = true)))]
+    #[schemars(extend("const" = true))]
     pub confirm: bool,
     /// Whether there is nothing to do in this cluster.
     pub done: bool,
@@ -126,19 +123,18 @@ impl FromIterator<Result<Script, NoCommand>> for Commands {
 }
 
 /// A component that is restarted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ComponentChange {
     /// Its program's name.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = Component::ALL.map(Component::name))))]
+    #[schemars(extend("enum" = Component::ALL.map(<&str>::from)))]
     pub component: String,
     /// The release that it is from then on; absent where that stays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// Gates to set; others stay as they are.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
+    #[schemars(extend("minProperties" = 1))]
     pub feature_gates: BTreeMap<String, bool>,
 }
 

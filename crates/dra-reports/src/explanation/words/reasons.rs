@@ -274,7 +274,7 @@ fn of_together(together: &Together) -> String {
         },
         Together::NotShown(why) => format!(
             "the remaining devices are not enough for the requests together; the search failed last on {}, which may not be the reason",
-            why.code()
+            <&str>::from(why)
         ),
         Together::Unknown => {
             "the remaining devices are not enough for the requests together; the limiting factor is unknown"

@@ -96,9 +96,7 @@ fn taints(look: &mut Look<'_>, upgrade: &Upgrade) {
             }
         }
     }
-    for finding in found {
-        look.add(finding);
-    }
+    look.add_all(found);
 }
 
 fn binding_conditions(look: &mut Look<'_>, upgrade: &Upgrade) {

@@ -131,7 +131,7 @@ impl Beside {
                 });
                 format!(
                     "{} {}: {kind} {}, since {}{until}",
-                    found.difference.text(),
+                    found.difference,
                     found.wish.write(),
                     key.name,
                     found.since.since(at(0)).as_secs()

@@ -61,7 +61,7 @@ impl Wish {
 
     /// The same in the words of reports.
     pub fn write(&self) -> &'static str {
-        self.action().text()
+        self.action().into()
     }
 
     /// Returns who wants it.

@@ -132,8 +132,7 @@ pub struct Plan {
 }
 
 /// State of the gate `DRAWorkloadResourceClaims` in kube-scheduler and the claim controller.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub enum ClaimGate {
     /// In none of them.
     Off,

@@ -386,10 +386,10 @@ fn check(world: &World, options: &Options) -> Result<(), TestCaseError> {
     let claim = cluster.claims().next().expect("the claim").clone();
     for defect in verify(&cluster, &claim).expect("everything is known") {
         let was_there = match &defect {
-            Defect::NotAPod(entry) => planned.kept.contains(entry),
-            Defect::NoConsumer(entry, _) => old.contains(&entry.to_json()),
-            Defect::AnyPod => planned.any_pod_stays,
-            Defect::NotListed { .. } => false,
+            Defect::NonPodEntry(entry) => planned.kept.contains(entry),
+            Defect::EntryWithoutConsumer(entry, _) => old.contains(&entry.to_json()),
+            Defect::ReservedForAnyPod => planned.any_pod_stays,
+            Defect::ConsumerNotListed { .. } => false,
         };
         prop_assert!(was_there, "{}", defect);
     }

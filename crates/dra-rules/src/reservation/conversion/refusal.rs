@@ -2,14 +2,15 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::Display;
 
 use dra_model::{MOST_CONSUMERS, Str};
 
 /// Stable names for what a plan says of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "DecisionCode"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, Display)]
+#[schemars(rename = "DecisionCode")]
 pub enum Code {
     /// One write makes it a list of pods.
     Convertible,
@@ -29,6 +30,7 @@ pub enum Code {
     NoLiveConsumer,
     /// Another PodGroup of the name exists.
     #[serde(rename = "PodGroupUIDMismatch")]
+    #[strum(serialize = "PodGroupUIDMismatch")]
     PodGroupUidMismatch,
     /// The PodGroup does not exist.
     PodGroupGone,
@@ -38,37 +40,10 @@ pub enum Code {
     UnknownKindUnused,
     /// The claim was recreated since the plan was made.
     #[serde(rename = "ClaimUIDMismatch")]
+    #[strum(serialize = "ClaimUIDMismatch")]
     ClaimUidMismatch,
     /// The plan that is carried out does not write the claim.
     NotPlanned,
-}
-
-impl Code {
-    /// The name that reports show.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Convertible => "Convertible",
-            Self::UnreservedConsumer => "UnreservedConsumer",
-            Self::Releasable => "Releasable",
-            Self::KindNotSelected => "KindNotSelected",
-            Self::GeneratedForPodGroup => "GeneratedForPodGroup",
-            Self::TooManyConsumers => "TooManyConsumers",
-            Self::ClaimDeleting => "ClaimDeleting",
-            Self::NoLiveConsumer => "NoLiveConsumer",
-            Self::PodGroupUidMismatch => "PodGroupUIDMismatch",
-            Self::PodGroupGone => "PodGroupGone",
-            Self::UnscheduledMembers => "UnscheduledMembers",
-            Self::UnknownKindUnused => "UnknownKindUnused",
-            Self::ClaimUidMismatch => "ClaimUIDMismatch",
-            Self::NotPlanned => "NotPlanned",
-        }
-    }
-}
-
-impl fmt::Display for Code {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text())
-    }
 }
 
 /// The reason why a claim is not converted. The text says what is the matter.

@@ -7,68 +7,32 @@ use crate::reservation::{EntryStatus, PodGroups, is_consumer, is_reserved_for, j
 use dra_model::{Claim, Cluster, ConsumerReference, Gap, Kind, Str};
 
 /// Something that is wrong with the list.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, strum::EnumDiscriminants)]
+#[strum_discriminants(name(DefectCode), doc = "The stable name of a defect.")]
+#[strum_discriminants(derive(serde::Serialize, schemars::JsonSchema, strum::Display))]
 pub enum Defect {
-    /// An entry that is not a pod.
-    NotAPod(ConsumerReference),
+    /// An entry is not a pod.
+    NonPodEntry(ConsumerReference),
     /// Every pod may use the claim without an entry.
-    AnyPod,
+    ReservedForAnyPod,
     /// A pod uses the claim and has no entry of its own.
-    NotListed {
+    ConsumerNotListed {
         /// The pod.
         pod: Str,
         /// Its UID.
         uid: Str,
     },
-    /// The pod of an entry is none that could use the claim.
-    NoConsumer(ConsumerReference, EntryStatus),
-}
-
-impl Defect {
-    /// Its stable name.
-    pub fn code(&self) -> DefectCode {
-        match self {
-            Self::NotAPod(_) => DefectCode::NonPodEntry,
-            Self::AnyPod => DefectCode::ReservedForAnyPod,
-            Self::NotListed { .. } => DefectCode::ConsumerNotListed,
-            Self::NoConsumer(..) => DefectCode::EntryWithoutConsumer,
-        }
-    }
-}
-
-/// The stable name of a defect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum DefectCode {
-    /// An entry is not a pod.
-    NonPodEntry,
-    /// Every pod may use the claim without an entry.
-    ReservedForAnyPod,
-    /// A pod uses the claim and has no entry of its own.
-    ConsumerNotListed,
     /// The pod of an entry cannot use the claim.
-    EntryWithoutConsumer,
-}
-
-impl DefectCode {
-    /// The name that reports show.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::NonPodEntry => "NonPodEntry",
-            Self::ReservedForAnyPod => "ReservedForAnyPod",
-            Self::ConsumerNotListed => "ConsumerNotListed",
-            Self::EntryWithoutConsumer => "EntryWithoutConsumer",
-        }
-    }
+    EntryWithoutConsumer(ConsumerReference, EntryStatus),
 }
 
 impl fmt::Display for Defect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotAPod(entry) => write!(f, "still reserved for {entry}"),
-            Self::AnyPod => f.write_str("reserved for any pod"),
-            Self::NotListed { pod, .. } => write!(f, "pod {pod} uses it without an entry"),
-            Self::NoConsumer(entry, status) => {
+            Self::NonPodEntry(entry) => write!(f, "still reserved for {entry}"),
+            Self::ReservedForAnyPod => f.write_str("reserved for any pod"),
+            Self::ConsumerNotListed { pod, .. } => write!(f, "pod {pod} uses it without an entry"),
+            Self::EntryWithoutConsumer(entry, status) => {
                 let what = match status {
                     EntryStatus::Done => "has finished",
                     EntryStatus::Gone => "does not exist",
@@ -93,9 +57,9 @@ pub fn verify<'a>(cluster: &'a Cluster, claim: &Claim) -> Result<Vec<Defect>, &'
     if let Some(gap) = cluster.gap(Kind::Pod, &claim.metadata.namespace) {
         return Err(gap);
     }
-    let mut defects: Vec<_> = foreign_entries(claim).cloned().map(Defect::NotAPod).collect();
+    let mut defects: Vec<_> = foreign_entries(claim).cloned().map(Defect::NonPodEntry).collect();
     if is_for_any_pod(claim) {
-        defects.push(Defect::AnyPod);
+        defects.push(Defect::ReservedForAnyPod);
     }
     if claim.status.allocation.is_some() {
         let key = claim.key();
@@ -103,7 +67,7 @@ pub fn verify<'a>(cluster: &'a Cluster, claim: &Claim) -> Result<Vec<Defect>, &'
             .pods_of_claim(&key)
             .filter(|pod| is_consumer(pod, claim, PodGroups::Accepted));
         for pod in consumers.filter(|pod| !is_reserved_for(pod, claim, PodGroups::Ignored)) {
-            defects.push(Defect::NotListed {
+            defects.push(Defect::ConsumerNotListed {
                 pod: pod.metadata.name.clone(),
                 uid: pod.metadata.uid.clone(),
             });
@@ -117,7 +81,7 @@ pub fn verify<'a>(cluster: &'a Cluster, claim: &Claim) -> Result<Vec<Defect>, &'
             .pod(&key)
             .is_some_and(|pod| !resolves_to(pod, claim, PodGroups::Accepted));
         if judged.consumer == Some(false) || means_another {
-            defects.push(Defect::NoConsumer(entry.clone(), judged.status));
+            defects.push(Defect::EntryWithoutConsumer(entry.clone(), judged.status));
         }
     }
     Ok(defects)

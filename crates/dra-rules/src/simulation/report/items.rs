@@ -8,7 +8,7 @@ use crate::controllers::PodRef;
 use crate::owners::Replacing;
 use crate::scheduling::AssumedGate;
 use crate::simulation::MissedPod;
-use crate::simulation::reason::{DeviceItem, ReasonItem, Reasons};
+use crate::simulation::reason::{DeviceReference, ReasonItem, Reasons};
 use crate::simulation::timeline::{EventType, Happening, What};
 use crate::simulation::world::{Placement, Replacement};
 use dra_model::{Condition, Str, Time};
@@ -19,8 +19,7 @@ fn shared<T: Serialize, S: serde::Serializer>(parts: &Arc<[T]>, serializer: S) -
 }
 
 /// The report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EvictionReport {
     /// Time at which the simulation starts.
@@ -54,9 +53,8 @@ pub struct EvictionReport {
 }
 
 /// Something that happens.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "EvictionEvent"))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "EvictionEvent")]
 #[serde(rename_all = "camelCase")]
 pub struct EventItem {
     /// Time.
@@ -75,8 +73,11 @@ pub struct EventItem {
     #[serde(serialize_with = "shared", skip_serializing_if = "<[ReasonItem]>::is_empty")]
     pub reasons: Arc<[ReasonItem]>,
     /// Devices that become free.
-    #[serde(serialize_with = "shared", skip_serializing_if = "<[DeviceItem]>::is_empty")]
-    pub devices: Arc<[DeviceItem]>,
+    #[serde(
+        serialize_with = "shared",
+        skip_serializing_if = "<[DeviceReference]>::is_empty"
+    )]
+    pub devices: Arc<[DeviceReference]>,
     /// Nodes that a replacement fits on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<Str>,
@@ -86,8 +87,7 @@ pub struct EventItem {
 }
 
 /// Fate of a pod.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub enum PodVerdict {
     /// It has to go.
     Evicted,
@@ -96,9 +96,9 @@ pub enum PodVerdict {
 }
 
 /// A pod on tainted devices.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "TaintedPod"))]
+#[serde_with_macros::skip_serializing_none]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "TaintedPod")]
 #[serde(rename_all = "camelCase")]
 pub struct PodItem {
     /// Its namespace.
@@ -108,39 +108,30 @@ pub struct PodItem {
     /// Its UID.
     pub uid: Str,
     /// Its node.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// Fate.
     pub verdict: PodVerdict,
     /// Time at which it is deleted.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Time>,
     /// Time at which it is gone at the latest.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub gone_at: Option<Time>,
     /// Its grace period.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub grace_period_seconds: Option<i64>,
     /// The taints that make it go.
     #[serde(serialize_with = "shared", skip_serializing_if = "<[ReasonItem]>::is_empty")]
     pub reasons: Arc<[ReasonItem]>,
     /// Its priority; the controller does not look at it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
     /// Owner.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<OwnerItem>,
     /// Reaction of its owner.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub replacing: Option<Replacing>,
     /// The pod that takes its place.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub replacement: Option<ReplacementItem>,
 }
 
 /// The owner of a pod.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OwnerItem {
     /// Its kind.
@@ -156,8 +147,7 @@ pub struct OwnerItem {
 }
 
 /// A pod that takes the place of another.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct ReplacementItem {
     /// A made-up name, except for a StatefulSet's pod.
     pub name: Str,
@@ -172,9 +162,8 @@ pub struct ReplacementItem {
 }
 
 /// Fit of a replacement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "ReplacementFit"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "ReplacementFit")]
 #[expect(missing_docs, reason = "the words say it")]
 pub enum Fit {
     Fits,
@@ -183,8 +172,7 @@ pub enum Fit {
 }
 
 /// Toleration of a NoExecute taint of a pod's device, as the eviction controller sees it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct TolerationItem {
     /// Namespace of the pod.
     pub namespace: Str,
@@ -195,7 +183,7 @@ pub struct TolerationItem {
     /// The claim that holds the device.
     pub claim: Str,
     /// The device.
-    pub device: DeviceItem,
+    pub device: DeviceReference,
     /// The taint and where it comes from.
     pub taint: ReasonItem,
     /// Toleration of the taint.
@@ -206,9 +194,8 @@ pub struct TolerationItem {
 }
 
 /// Toleration of a taint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "PodToleration"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "PodToleration")]
 pub enum Tolerated {
     /// It is not.
     No,
@@ -219,9 +206,8 @@ pub enum Tolerated {
 }
 
 /// A claim that is released.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "ReleasedClaim"))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "ReleasedClaim")]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimItem {
     /// Its namespace.
@@ -237,12 +223,11 @@ pub struct ClaimItem {
     pub deleted_at: Option<Time>,
     /// Its devices.
     #[serde(serialize_with = "shared")]
-    pub devices: Arc<[DeviceItem]>,
+    pub devices: Arc<[DeviceReference]>,
 }
 
 /// A PodDisruptionBudget that loses pods.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BudgetItem {
     /// Its namespace.
@@ -263,8 +248,7 @@ pub struct BudgetItem {
 }
 
 /// A rule and its condition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct RuleItem {
     /// Its name.
     pub name: Str,
@@ -276,14 +260,13 @@ pub struct RuleItem {
 }
 
 /// The condition `EvictionInProgress` of a rule.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct StatusItem {
     /// Since when; of a condition that was there before, its own time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Time>,
     /// `True` or `False`.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["True", "False"])))]
+    #[schemars(extend("enum" = ["True", "False"]))]
     pub status: Str,
     /// The reason.
     pub reason: Str,
@@ -324,7 +307,7 @@ impl EventItem {
     pub(super) fn of(happening: &Happening, reasons: &mut Reasons) -> Self {
         let mut item = Self {
             at: happening.at,
-            type_: happening.what.type_(),
+            type_: EventType::from(&happening.what),
             namespace: happening.key.namespace.clone(),
             name: happening.key.name.clone(),
             uid: happening.uid.clone(),

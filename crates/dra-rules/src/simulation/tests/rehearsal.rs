@@ -11,7 +11,7 @@ fn rehearse(cluster: &Cluster, seconds: u64) -> (Vec<String>, World<'static>) {
     world.run_until(now().after(std::time::Duration::from_secs(seconds)));
     let told = world.traced().iter().map(|traced| {
         let at = traced.at.since(now()).as_secs();
-        let actor = traced.actor.as_str().split('-').next().unwrap_or_default();
+        let actor = <&str>::from(traced.actor).split('-').next().unwrap_or_default();
         let detail = match traced.detail.as_str() {
             "" => String::new(),
             detail => format!(" ({detail})"),
@@ -23,7 +23,7 @@ fn rehearse(cluster: &Cluster, seconds: u64) -> (Vec<String>, World<'static>) {
         };
         format!(
             "{at} {actor} {} {}{detail}{count}",
-            traced.action.text(),
+            <&str>::from(traced.action),
             traced.object.1.name
         )
     });

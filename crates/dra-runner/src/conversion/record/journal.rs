@@ -15,13 +15,13 @@ use super::{Line, RecordError, file, foreign, regular};
 use dra_model::{ConsumerReference, Str, json};
 
 /// Header of a conversion's journal.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Head {
     /// The API server.
     pub server: String,
     /// The kubeconfig's context.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// True if it is the last one before the downgrade.
     #[serde(rename = "final")]
@@ -29,7 +29,6 @@ pub struct Head {
     /// True if it brings old lists back.
     pub restore: bool,
     /// UID of the namespace kube-system of the cluster, where it could be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster_uid: Option<Str>,
     /// Lease holders of scheduler and controller manager.
     pub lease_holders: BTreeMap<String, String>,

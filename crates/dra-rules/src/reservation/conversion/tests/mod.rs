@@ -100,7 +100,7 @@ fn short(claim: &Value, others: Vec<Object>, environment: Environment, options: 
         }
         Action::Release(_) => "Release".to_owned(),
         Action::Keep => "Keep".to_owned(),
-        Action::Refuse(refusal) => format!("Refuse {}", refusal.code().text()),
+        Action::Refuse(refusal) => format!("Refuse {}", refusal.code()),
     }
 }
 
@@ -464,7 +464,7 @@ fn verification_names_each_defect() {
     let defects = verify(&cluster, claim).expect("everything is known");
     let texts: Vec<_> = defects
         .iter()
-        .map(|defect| format!("{}: {defect}", defect.code().text()))
+        .map(|defect| format!("{}: {defect}", DefectCode::from(defect)))
         .collect();
     assert_eq!(
         texts,
