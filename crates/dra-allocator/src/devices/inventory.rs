@@ -380,7 +380,7 @@ impl PoolCounters {
     }
 }
 
-/// Returns whether these results, each of which takes the device, allocate it more often than it can be: there are as many shares as results
+/// Returns whether these results, which all take the device, allocate it more often than it can be: there are as many shares as results
 /// if no claim has it as a whole, and no share is allocated twice.
 pub fn is_allocated_twice<'r>(takers: impl IntoIterator<Item = &'r AllocatedDevice>) -> bool {
     let mut shares = BTreeSet::new();

@@ -93,7 +93,7 @@ pub(super) fn stuck_users(cluster: &Cluster, claim: &Claim, now: Time) -> Vec<St
 pub(super) fn allocated_twice(cluster: &Cluster, claim: &Claim) -> Vec<String> {
     let devices: BTreeSet<DeviceId> = claim.results().iter().map(|result| result.id()).collect();
     let sentence = |device: &DeviceId| {
-        let holders = || cluster.claims_of_device(device).into_iter();
+        let holders = || cluster.claims_of_device(device);
         let takers = holders().flat_map(|claim| claim.results());
         let takers: Vec<&AllocatedDevice> = takers
             .filter(|result| result.takes() && result.id() == *device)

@@ -232,8 +232,8 @@ fn without_gates(cluster: &Cluster, pod: &Pod, settings: &Settings<'_>) -> Optio
     Some(words::without_gates(&words::why(&why)))
 }
 
-/// The same where kube-scheduler has the gate for groups of pods on, which nothing tells but its silence: it says nothing of the pods of a
-/// group before all of them are there (`gangscheduling.go`, `PreEnqueue`, v1.37.2). Nothing where they are.
+/// The same where kube-scheduler has the gate for groups of pods on, where only its silence shows that: it reports on the pods of a group
+/// once all of them are there (`gangscheduling.go`, `PreEnqueue`, v1.37.2). Nothing where they are.
 fn because_of_group(
     cluster: &Cluster,
     pod: &Arc<Pod>,
@@ -644,6 +644,7 @@ impl<'e> Explained<'e> {
         let full = cycle.full_claims().map(|claim| claim.key());
         let full = full.map(|key| Reason::of_claim(key, Fact::TooManyConsumers));
         report.reasons.extend(full);
+        let mut incomplete = None;
         let is_sure = |node: &Node| !open.contains(&node.metadata.name);
         let fitting = verdicts
             .iter()
@@ -694,7 +695,14 @@ impl<'e> Explained<'e> {
                 Fact::PoolIncomplete(pool, _) => Some(pool.clone()),
                 _ => None,
             });
-            if let Some(pool) = pools.min() {
+            incomplete = pools.min();
+            let is_cause = matches!(
+                report.cause,
+                Some(Cause::Alike(
+                    Brief::Slices(..) | Brief::Fact(Fact::PoolIncomplete(..))
+                ))
+            );
+            if let Some(pool) = incomplete.take_if(|_| is_cause) {
                 report.add_incomplete(self.cluster(), &pool);
             }
             if let Some(Cause::AllocatedNowhere(key, selector)) = &report.cause {
@@ -707,7 +715,6 @@ impl<'e> Explained<'e> {
                 report.notes.push(words::ADMIN_ACCESS.to_owned());
             }
             waiting::add(report, self);
-            self.await_new_nodes(report);
             report.notes.extend(self.rounded(report));
             if let Some(found) = groups::republishing(report, cycle, &selectors, settings.now) {
                 waiting::add_republishing(report, &found);
@@ -758,18 +765,32 @@ impl<'e> Explained<'e> {
         }
         self.releases(report, cycle, &verdicts);
         self.fixes(report);
+        // A node that is about to have devices, and a driver that publishes the rest of a pool, are better than the end of somebody's pod.
+        let mut proven = report.fixes.iter().filter(|fix| fix.proven);
+        if proven.all(|fix| fix.kind == "ReleaseClaim") {
+            if let Some(pool) = incomplete {
+                report.add_incomplete(self.cluster(), &pool);
+                report.fixes.rotate_right(1);
+            }
+            self.await_new_nodes(report);
+        }
     }
 
-    /// Says that nodes which were added just now may get what they lack by themselves: devices of drivers that are being started, and the end of
-    /// taints that they start with.
+    /// Says that nodes which were added just now may soon have what they lack: devices of drivers that are being started, and no more of the taints that
+    /// nodes start with.
     fn await_new_nodes(&self, report: &mut Diagnosis) {
+        let cluster = self.cluster();
+        let has_devices = |node: &NodeDiagnosis| {
+            let mut slices = cluster.slices();
+            node.devices.iter().any(|count| count.matching > 0)
+                || slices.any(|slice| slice.spec.node_name.as_ref() == Some(&node.node))
+        };
         let is_new = |node: &&NodeDiagnosis| {
-            let created = self
-                .cluster()
+            let created = cluster
                 .node(&node.node)
                 .and_then(|found| found.metadata.creation_timestamp);
             let lacks = match node.plugin {
-                Some("DynamicResources") => node.devices.iter().all(|count| count.matching == 0),
+                Some("DynamicResources") => !has_devices(node),
                 plugin => plugin == Some("TaintToleration"),
             };
             lacks && created.is_some_and(|at| self.settings.now.since(at).as_secs() < NEW_NODE_SECONDS)
@@ -783,7 +804,7 @@ impl<'e> Explained<'e> {
         if !new.is_empty() && new.len() < report.nodes.len() {
             // The node that was to come is one of these.
             report.fixes.retain(|fix| fix.kind != "AwaitNode");
-            report.fixes.push(FixItem::await_nodes(&new));
+            report.fixes.insert(0, FixItem::await_nodes(&new));
         }
     }
 

@@ -93,7 +93,9 @@ fn by<'c>(cluster: &'c Cluster, claim: &Claim, now: Time) -> By<'c> {
     let is_ready = is_allocated && readiness(claim, now) == Readiness::Ready;
     let has_devices = |pod: &&Arc<Pod>| is_ready && is_reserved_for(pod, claim, PodGroups::Accepted);
     let stages = Stages::of(cluster, now);
-    let is_stuck = |pod: &&'c Arc<Pod>| stages.pod(pod).is_some_and(|found| found.is_stuck());
+    let is_stuck = |pod: &&'c Arc<Pod>| {
+        !pod.metadata.is_deleting() && stages.pod(pod).is_some_and(|found| found.is_stuck())
+    };
     let is_deleting = claim.metadata.is_deleting();
     let keys = |pods: &[&Arc<Pod>]| pods.iter().map(|pod| pod.key()).collect();
     let (placed, waiting): (Vec<_>, Vec<_>) = users(cluster, claim).partition(|pod| pod.node().is_some());
@@ -106,7 +108,7 @@ fn by<'c>(cluster: &'c Cluster, claim: &Claim, now: Time) -> By<'c> {
             By::Pods(waiting)
         }
         ([_, ..], []) if !is_allocated => By::Pods(placed),
-        (placed, _) if !is_deleting && placed.iter().any(|pod| is_stuck(pod)) => {
+        (placed, _) if !is_deleting && placed.iter().any(is_stuck) => {
             By::Pods(placed.iter().copied().find(is_stuck).into_iter().collect())
         }
         ([_, ..], []) if is_deleting => By::Kept(keys(&placed)),

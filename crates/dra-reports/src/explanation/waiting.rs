@@ -284,7 +284,7 @@ fn ends(
     }
 }
 
-/// Consumers whose end is told as a remedy.
+/// Consumers that are looked at.
 const HOLDERS: usize = 3;
 
 /// The first of the consumers that do not run, though they have devices.

@@ -68,7 +68,7 @@ pub(in super::super) fn idle_holder(holder: &Key, why: &str) -> String {
     format!("{}, which has devices, is not running: {why}", pod(holder))
 }
 
-/// That only the silence of a scheduler tells of a gate.
+/// That a gate is assumed on, as the scheduler is silent.
 pub(in super::super) fn on_by_silence(gate: Gate, scheduler: &str) -> String {
     format!(
         "{gate} is assumed on in kube-scheduler: {scheduler} has reported nothing about the pod, and with the gate off it would have"

@@ -443,7 +443,7 @@ impl Fix {
             }),
             Self::DropExtended { container, resource } => {
                 change_resources(cluster, pod, container, |list| {
-                    list.retain(|(name, _)| name != resource)
+                    list.retain(|(name, _)| name != resource);
                 });
             }
             Self::DropNodeLabel { key } => change_pod(cluster, pod, |pod| {
