@@ -919,6 +919,174 @@ const CASES: &[Case] = &[
         has: &["see pod/ml/infer-6b8f9c7d5-m2n8s"],
         has_not: &["recreate the pod"],
     },
+    // A quota refuses the pods of an extended resource.
+    Case {
+        ask: "explain -A --complete --now=2026-11-28T10:00:00Z",
+        file: "quota-of-an-extended-resource",
+        code: 1,
+        has: &[
+            "deployment/ml/infer: Deployment infer has no pods",
+            "raise resourcequota/ml/team",
+        ],
+        has_not: &["no pod or claim is pending"],
+    },
+    // More is taken than requested.
+    Case {
+        ask: "explain pod/rerank -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "capacity-rounded-up",
+        code: 1,
+        has: &["the devices' request policy rounds 18Gi of memory up to 24Gi"],
+        has_not: &[],
+    },
+    // Without its gate the pod would wait for a device.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "gated-and-no-device",
+        code: 1,
+        has: &["without its scheduling gates it does not fit either: no node has an available device"],
+        has_not: &[],
+    },
+    // What has the device does not run.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "holder-that-never-starts",
+        code: 1,
+        has: &["which has devices, is not running: container main has not started: ImagePullBackOff"],
+        has_not: &[],
+    },
+    // The pod fits, and a taint that it tolerates for a minute evicts it.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "fits-and-is-evicted",
+        code: 0,
+        has: &[
+            "it would be evicted once it has its devices",
+            "gpu.nvidia.com/xid=79:NoExecute",
+        ],
+        has_not: &[],
+    },
+    // The pod asks for its device as a claim and as an extended resource.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "asked-twice",
+        code: 1,
+        has: &[
+            "1. remove nvidia.com/gpu from container main of pod/ml/train, whose claims request such devices already",
+        ],
+        has_not: &["1. set extendedResourceName"],
+    },
+    // The scheduler says nothing of a gang before all of its pods are there.
+    Case {
+        ask: "explain pod/llm-0 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "gang-of-a-silent-scheduler",
+        code: 1,
+        has: &[
+            "waiting for minCount pods from a gang",
+            "GenericWorkload is assumed on",
+        ],
+        has_not: &["check that default-scheduler is running"],
+    },
+    // Two claims have the device of a pod that runs.
+    Case {
+        ask: "explain pod/a -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "device-in-two-claims",
+        code: 0,
+        has: &["gpu.nvidia.com/gpu-1/gpu-0 is allocated as a whole to 2 claims"],
+        has_not: &[],
+    },
+    // The driver is down on the node with a free device.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "driver-crashes-elsewhere",
+        code: 1,
+        has: &["1. ask the owner of driver gpu.nvidia.com to publish its devices for gpu-2"],
+        has_not: &["1. delete"],
+    },
+    // The pool of the free node lacks a slice for days.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "pool-of-the-free-node-incomplete",
+        code: 1,
+        has: &["1. ask the driver's owner to publish all slices of pool/gpu.nvidia.com/gpu-2"],
+        has_not: &["1. delete"],
+    },
+    // A node was added for the pod, and its driver is starting.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "driver-starting-on-a-new-node",
+        code: 1,
+        has: &["1. wait until node/gpu-9, which was added less than 10 minutes ago, is ready for the pod"],
+        has_not: &["1. delete"],
+    },
+    // A driver is restarted by the end of its pod: its DaemonSet is not stopped.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "driver-restart",
+        code: 1,
+        has: &["1. restart the pod of driver gpu.nvidia.com on gpu-1"],
+        has_not: &["first stop"],
+    },
+    // The DaemonSet controller sets the node of each pod.
+    Case {
+        ask: "explain daemonset/burn -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "daemonset-on-a-cpu-node",
+        code: 1,
+        has: &["publishes no devices for cpu-1"],
+        has_not: &["remove the required node affinity"],
+    },
+    // Of a rollout, the new pods matter.
+    Case {
+        ask: "explain deployment/infer -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "two-revisions",
+        code: 1,
+        has: &["pod/ml/infer-7c9d4f8b6-bbbbb", "ErrImagePull"],
+        has_not: &["onegpu"],
+    },
+    // What an eviction has left is over.
+    Case {
+        ask: "explain deployment/infer -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "leftover-of-an-eviction",
+        code: 0,
+        has: &["pod/ml/infer-5d9c7b6f4-bbbbb: the pod is running"],
+        has_not: &["Evicted"],
+    },
+    // A pod without claims does not run either.
+    Case {
+        ask: "explain deployment/router -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "crash-without-devices",
+        code: 1,
+        has: &["container main is not running: it exited with code 2"],
+        has_not: &[],
+    },
+    // The devices of a driver that crashes stay published.
+    Case {
+        ask: "explain driver/gpu.nvidia.com -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "driver-crashes-and-devices-stay",
+        code: 1,
+        has: &[
+            "publishes 1 device for 1 node, but pod/nvidia-dra-driver/nvidia-dra-driver-kubelet-plugin-gpux1 on gpu-1 is not ready",
+        ],
+        has_not: &[],
+    },
+    // An init container runs.
+    Case {
+        ask: "explain deployment/infer -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "init-container-for-long",
+        code: 0,
+        has: &["is starting on gpu-1: init container download-model is running"],
+        has_not: &[],
+    },
+    // The pod of an allocated claim does not start.
+    Case {
+        ask: "explain claim/embed-5d9c7b6f4-q8v2n-gpu-x2v7q -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "daemon-of-the-driver-missing",
+        code: 1,
+        has: &[
+            "pod/ml/embed-5d9c7b6f4-q8v2n, which uses it",
+            "the driver refuses to prepare",
+        ],
+        has_not: &[],
+    },
 ];
 
 #[test]
