@@ -1087,6 +1087,14 @@ const CASES: &[Case] = &[
         ],
         has_not: &[],
     },
+    // Two parts of one device have the same value, and its counters do not suffice for both.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "parts-that-share-counters",
+        code: 1,
+        has: &["that can be allocated together: their shared counters never suffice"],
+        has_not: &["available or not"],
+    },
 ];
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use dra_allocator::attribute_of;
 use dra_allocator::devices::{ClassSelectors, Match, Nodes, SelectableDevice, WantedNode, slice_device};
 use dra_cel::{AmountWanted, AttributeWanted, DeviceInput};
 use dra_model::{
@@ -185,6 +186,51 @@ fn is_selected(selectors: &ClassSelectors, spec: &DeviceRequest, device: &Select
         }
     }
     Some(true)
+}
+
+/// Returns whether a pool has as many devices as requests with these specs want together, all with the same value of an attribute: then only the
+/// counters that they share keep them apart.
+pub(super) fn shares_counters(
+    cluster: &Cluster,
+    selectors: &ClassSelectors,
+    specs: &[&DeviceRequest],
+    attribute: &str,
+) -> bool {
+    let wanted = |spec: &DeviceRequest| usize::try_from(spec.count).unwrap_or(usize::MAX);
+    cluster.pools().any(|pool| {
+        // By value: how many each request selects, and how many are selected at all.
+        let mut values: Vec<(&AttributeValue, Vec<usize>, usize)> = Vec::new();
+        for (slice, device, selectable) in selectors.devices(&pool) {
+            let value = attribute_of(device, &slice.spec.driver, attribute);
+            let Some(value) = value.filter(|_| !device.consumes_counters.is_empty()) else {
+                continue;
+            };
+            let selects = |spec: &&DeviceRequest| {
+                selectors.matches(&spec.device_class_name, &selectable) == Match::Yes
+                    && is_selected(selectors, spec, &selectable) == Some(true)
+            };
+            let selecting: Vec<bool> = specs.iter().map(selects).collect();
+            let place = values.iter().position(|(known, ..)| *known == value);
+            let place = place.unwrap_or_else(|| {
+                values.push((value, vec![0; specs.len()], 0));
+                values.len() - 1
+            });
+            let (_, counts, all) = &mut values[place];
+            *all += usize::from(selecting.contains(&true));
+            for (count, selects) in counts.iter_mut().zip(selecting) {
+                *count += usize::from(selects);
+            }
+        }
+        values.iter().any(|(_, counts, all)| {
+            let mut each = counts.iter().zip(specs);
+            each.all(|(count, spec)| *count >= wanted(spec))
+                && *all
+                    >= specs
+                        .iter()
+                        .map(|spec| wanted(spec))
+                        .fold(0, usize::saturating_add)
+        })
+    })
 }
 
 /// What the devices lack: of a term that none of them meets, what there is instead; otherwise what the device lacks that misses the fewest terms.

@@ -550,6 +550,8 @@ pub(crate) struct Alike {
     pub(super) attribute: Str,
     /// A driver that publishes it as a list, which counts as no value.
     pub(super) lists_of: Option<Str>,
+    /// Whether a pool has enough of them, and their shared counters do not suffice.
+    pub(super) shares_counters: bool,
     pub(super) of: Compared,
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::absence::absence;
+use super::absence::{absence, shares_counters};
 use super::diagnosis::{Alike, Among, Cause, Compared, DeviceKind, Diagnosis, Never, Republishing};
 use super::items::{ClusterVerdict, DeviceCount, FixItem, Helps, WaitingItem};
 use super::reasons::Limit;
@@ -443,7 +443,7 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> O
             if short.is_some_and(|short| !short.iter().any(is_of_it)) {
                 return None;
             }
-            Some(of_constraint(cluster, owner, name, requests, among))
+            Some(of_constraint(cluster, &selectors, owner, name, requests, among))
         }
         Together::Requests {
             requests,
@@ -548,11 +548,19 @@ fn lists_of(cluster: &Cluster, attribute: &Str) -> Option<Str> {
 
 fn of_constraint(
     cluster: &Cluster,
+    selectors: &ClassSelectors,
     claim: &Claim,
     name: &ConstraintName,
     requests: Vec<Str>,
     among: Among,
 ) -> Lasting {
+    let specs: Vec<&DeviceRequest> = requests
+        .iter()
+        .filter_map(|request| groups::spec(claim, request))
+        .collect();
+    let shares_counters = name.same
+        && specs.len() == requests.len()
+        && shares_counters(cluster, selectors, &specs, &name.attribute);
     let of = match requests.as_slice() {
         [only]
             if let Some(spec) = groups::spec(claim, only)
@@ -566,6 +574,7 @@ fn of_constraint(
         same: name.same,
         attribute: name.attribute.clone(),
         lists_of: lists_of(cluster, &name.attribute),
+        shares_counters,
         of,
     };
     Lasting {

@@ -563,17 +563,28 @@ pub(in super::super) fn never_alike(alike: &Alike, among: Among) -> String {
         Compared::Devices(count, kind) => {
             let (number, kind) = (number(*count), several(kind));
             format!(
-                "{} has {number} {kind} {}, available or not",
+                "{} has {number} {kind} {}{}",
                 which(among),
-                do_alike(alike)
+                do_alike(alike),
+                available_or_not(alike)
             )
         }
         Compared::Requests(requests) => format!(
-            "{} has devices for requests {} {}, available or not",
+            "{} has devices for requests {} {}{}",
             which(among),
             listed(requests),
-            do_alike(alike)
+            do_alike(alike),
+            available_or_not(alike)
         ),
+    }
+}
+
+/// Why devices never do.
+fn available_or_not(alike: &Alike) -> &'static str {
+    if alike.shares_counters {
+        " that can be allocated together: their shared counters never suffice"
+    } else {
+        ", available or not"
     }
 }
 
