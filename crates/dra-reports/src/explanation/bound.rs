@@ -93,13 +93,14 @@ pub(super) fn stuck_users(cluster: &Cluster, claim: &Claim, now: Time) -> Vec<St
 pub(super) fn allocated_twice(cluster: &Cluster, claim: &Claim) -> Vec<String> {
     let devices: BTreeSet<DeviceId> = claim.results().iter().map(|result| result.id()).collect();
     let sentence = |device: &DeviceId| {
-        let holders = || cluster.claims_of_device(device);
-        let takers = holders().flat_map(|claim| claim.results());
-        let takers: Vec<&AllocatedDevice> = takers
-            .filter(|result| result.takes() && result.id() == *device)
-            .collect();
+        let results = cluster
+            .claims_of_device(device)
+            .flat_map(|claim| claim.results().iter().map(move |result| (claim, result)));
+        // Admin access takes nothing.
+        let takers = results.filter(|(_, result)| result.takes() && result.id() == *device);
+        let (holders, takers): (Vec<&Arc<Claim>>, Vec<&AllocatedDevice>) = takers.unzip();
         let as_a_whole = takers.iter().any(|taker| taker.share_id.is_none());
-        let holders: BTreeSet<Key> = holders().map(|claim| claim.key()).collect();
+        let holders: BTreeSet<Key> = holders.into_iter().map(|claim| claim.key()).collect();
         is_allocated_twice(takers).then(|| format!("{device} {}", twice(&holders, as_a_whole)))
     };
     devices.iter().filter_map(sentence).collect()

@@ -259,34 +259,22 @@ impl FixItem {
 
     /// Waits for the node that an autoscaler is adding for the pod.
     pub(super) fn await_scale_up(event: &Event) -> Self {
-        let message = words::await_scale_up(event.component());
-        Self::unproven(
-            "AwaitNode",
-            "node".to_owned(),
-            message,
-            Remedy::default().note(words::AWAIT_NODE),
-        )
+        Self::await_node("node".to_owned(), words::await_scale_up(event.component()))
     }
 
-    /// Waits for nodes that were added just now.
-    pub(super) fn await_nodes(nodes: &[Str]) -> Self {
-        let target = nodes
-            .first()
-            .map_or_else(String::new, |node| format!("node/{node}"));
-        let message = words::await_nodes(nodes);
-        let look = nodes
-            .first()
-            .map(|node| Command::kubectl("describe").object(Kind::Node, node).done());
-        let fix = Self::unproven(
+    /// Waits for nodes that were added just now, `first` among them.
+    pub(super) fn await_nodes(first: &Str, nodes: &[Str]) -> Self {
+        let look = Command::kubectl("describe").object(Kind::Node, first);
+        Self::await_node(format!("node/{first}"), words::await_nodes(nodes)).look(look.done())
+    }
+
+    fn await_node(target: String, message: String) -> Self {
+        Self::unproven(
             "AwaitNode",
             target,
             message,
             Remedy::default().note(words::AWAIT_NODE),
-        );
-        match look {
-            Some(look) => fix.look(look),
-            None => fix,
-        }
+        )
     }
 
     /// Lets the users of a namespace ask for admin access.

@@ -242,10 +242,9 @@ fn because_of_group(
 ) -> Option<Diagnosis> {
     let gate = Gate::GenericWorkload;
     pod.pod_group()?;
-    let is_open = |hanging: &Hanging| hanging.gate == gate;
-    Hanging::of(cluster, &[gate], &[Component::Scheduler])
-        .into_iter()
-        .find(is_open)?;
+    if Hanging::of(cluster, &[gate], &[Component::Scheduler]).is_empty() {
+        return None;
+    }
     let other = cluster.with_gate(Component::Scheduler, gate, true);
     let mut report = explain_pod(&other, pod, settings);
     let is_waiting =
@@ -776,8 +775,8 @@ impl<'e> Explained<'e> {
         }
     }
 
-    /// Says that nodes which were added just now may soon have what they lack: devices of drivers that are being started, and no more of the taints that
-    /// nodes start with.
+    /// Advises to wait for nodes that were added just now and lack devices, or have taints: drivers on them may be starting, and new nodes lose
+    /// some of their taints.
     fn await_new_nodes(&self, report: &mut Diagnosis) {
         let cluster = self.cluster();
         let has_devices = |node: &NodeDiagnosis| {
@@ -801,10 +800,12 @@ impl<'e> Explained<'e> {
             .filter(is_new)
             .map(|node| node.node.clone())
             .collect();
-        if !new.is_empty() && new.len() < report.nodes.len() {
+        if let Some(first) = new.first()
+            && new.len() < report.nodes.len()
+        {
             // The node that was to come is one of these.
             report.fixes.retain(|fix| fix.kind != "AwaitNode");
-            report.fixes.insert(0, FixItem::await_nodes(&new));
+            report.fixes.insert(0, FixItem::await_nodes(first, &new));
         }
     }
 

@@ -127,10 +127,7 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
 /// Why an owner has no pods.
 fn without_pods(cluster: &Cluster, owner: &Owner) -> Diagnosis {
     let mut report = Diagnosis::new(Target::owner(&owner.kind, &owner.key));
-    let name = OwnerName {
-        kind: owner.kind.clone(),
-        name: owner.key.name.clone(),
-    };
+    let name = OwnerName::from(owner);
     let why = why_no_pods(cluster, owner);
     match &why {
         NoPods::Queued(queued) => report.fixes.push(super::gates::requeued(queued)),
@@ -159,10 +156,7 @@ fn fewer_pods(cluster: &Cluster, owner: &Owner, active: usize) -> Option<Diagnos
     let wanted = owner.replicas.filter(|_| is_short(owner, active))?;
     let word = refused(cluster, owner)?;
     let mut report = Diagnosis::new(Target::owner(&owner.kind, &owner.key));
-    let name = OwnerName {
-        kind: owner.kind.clone(),
-        name: owner.key.name.clone(),
-    };
+    let name = OwnerName::from(owner);
     report
         .fixes
         .extend(FixItem::of_refusal(&owner.key.namespace, &word.said));

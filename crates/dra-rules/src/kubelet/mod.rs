@@ -26,7 +26,7 @@ use strum::{Display, IntoStaticStr};
 
 use self::ending::{end_before_restart, has_completed, last_end};
 use self::said::Said;
-use crate::owners::{OwnerName, gathered_with, gathering, incomplete};
+use crate::owners::{gathered_with, gathering, incomplete};
 use crate::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for, owning_group};
 use crate::scheduling::{DeviceBinding, binding_timed_out, is_sidecar};
 use dra_allocator::devices::Taints;
@@ -667,10 +667,7 @@ impl<'c> Stages<'c> {
         let lacks = incomplete(owner)?;
         let others = gathered_with(self.cluster, pod, owner).into_iter();
         Some(Cause::NodesMissing {
-            owner: OwnerName {
-                kind: owner.kind.clone(),
-                name: owner.key.name.clone(),
-            },
+            owner: owner.into(),
             lacks,
             others: others
                 .filter(|other| other.node().is_none())

@@ -110,9 +110,5 @@ pub fn waiting_for<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<(OwnerName, Ve
     incomplete(owner)?;
     let mut others = gathered_with(cluster, pod, owner);
     others.retain(|other| other.node().is_some() && other.status.phase == "Pending");
-    let name = OwnerName {
-        kind: owner.kind.clone(),
-        name: owner.key.name.clone(),
-    };
-    (!others.is_empty()).then_some((name, others))
+    (!others.is_empty()).then(|| (owner.into(), others))
 }

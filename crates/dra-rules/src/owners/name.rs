@@ -1,6 +1,6 @@
 //! What owners are called.
 
-use dra_model::Str;
+use dra_model::{Owner, Str};
 
 /// Name of an owner.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, derive_more::Display)]
@@ -10,4 +10,13 @@ pub struct OwnerName {
     pub kind: Str,
     /// Its name.
     pub name: Str,
+}
+
+impl From<&Owner> for OwnerName {
+    fn from(owner: &Owner) -> Self {
+        Self {
+            kind: owner.kind.clone(),
+            name: owner.key.name.clone(),
+        }
+    }
 }
