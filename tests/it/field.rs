@@ -400,7 +400,7 @@ const CASES: &[Case] = &[
         exits: 1,
         names: &[
             "pod/llm/vllm-7c9d-m2n8s",
-            "first pending pod of the 2 pods of Deployment vllm",
+            "first pod with a problem, of the 2 pods of Deployment vllm",
         ],
         never: &[],
     },

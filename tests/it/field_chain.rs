@@ -1095,6 +1095,142 @@ const CASES: &[Case] = &[
         has: &["that can be allocated together: their shared counters never suffice"],
         has_not: &["available or not"],
     },
+    // The rollout goes on once the new pod that has a device is ready.
+    Case {
+        ask: "explain pod/qwen-7c9d4f8b6-m2n8s -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "rollout-waits-for-a-new-pod",
+        code: 1,
+        has: &[
+            "Fits on gpu-1 once the rollout of Deployment qwen deletes",
+            "after pod/ml/qwen-7c9d4f8b6-ddddd is ready",
+        ],
+        has_not: &["Unknown whether waiting helps"],
+    },
+    // All devices have two taints.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "tainted-twice",
+        code: 1,
+        has: &[
+            "2 are tainted (ops.example.com/maintenance=yes:NoSchedule, sec.example.com/audit=yes:NoSchedule)",
+        ],
+        has_not: &[],
+    },
+    // Counters that others draw from keep two partitions of one device apart.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "counter-used-by-others",
+        code: 1,
+        has: &["those of claim/ml/embed-gpu-x2v7q leave too little of counter memory"],
+        has_not: &["do not meet constraint"],
+    },
+    // The toleration of a node taint has another value.
+    Case {
+        ask: "explain pod/infer-5d9c7b6f4-m2n8s -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "node-toleration-of-another-value",
+        code: 1,
+        has: &[
+            "1. tolerate node taint nvidia.com/gpu:NoSchedule in pod/ml/infer-5d9c7b6f4-m2n8s, whose toleration of this key does not match the taint",
+        ],
+        has_not: &[],
+    },
+    // The driver of the class is installed for other devices only.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "driver-of-the-class-publishes-nothing",
+        code: 1,
+        has: &[
+            "none of the 2 published devices is of class gpu.nvidia.com: driver gpu.nvidia.com publishes none",
+            "1. have driver gpu.nvidia.com publish devices",
+        ],
+        has_not: &[],
+    },
+    // Two Jobs have a part of their devices each.
+    Case {
+        ask: "explain pod/a-2-aaaa2 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "two-jobs-with-half-each",
+        code: 1,
+        has: &["if the pods of a Job need each other, neither Job ends"],
+        has_not: &[],
+    },
+    // A claim that no pod uses fits on a cordoned node.
+    Case {
+        ask: "explain claim/x -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "claim-on-a-cordoned-node",
+        code: 0,
+        has: &[
+            "the nodes where it fits are cordoned",
+            "no pod uses the claim: it is allocated once one does",
+        ],
+        has_not: &[],
+    },
+    // A priority does not help.
+    Case {
+        ask: "explain pod/prod-0 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "priority-does-not-help",
+        code: 1,
+        has: &["kube-scheduler does not preempt pods for their devices"],
+        has_not: &[],
+    },
+    // The taint that the scheduler speaks of is gone.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "taint-is-gone",
+        code: 4,
+        has: &["the state has changed since then"],
+        has_not: &["unknown bug"],
+    },
+    // Less memory, a cordoned node and a Job that ends.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "four-nodes-four-reasons",
+        code: 1,
+        has: &[
+            "1. reduce memory in container main of pod/ml/train from 400Gi to 312Gi",
+            "find out first why it is cordoned",
+        ],
+        has_not: &["1. uncordon"],
+    },
+    // System pods have the CPUs.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "cpu-of-system-pods",
+        code: 1,
+        has: &["1. reduce cpu in container main of pod/ml/train from 7 to 6"],
+        has_not: &["every device were available"],
+    },
+    // The pods of a StatefulSet share a claim and keep apart.
+    Case {
+        ask: "explain pod/vec-1 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "claim-shared-by-a-statefulset",
+        code: 1,
+        has: &["the pods of StatefulSet vec share claim/ml/vec-gpu"],
+        has_not: &[],
+    },
+    // The template of another namespace belongs to a ComputeDomain there.
+    Case {
+        ask: "explain pod/nccl-0 -n=team --complete --now=2026-11-28T10:00:00Z",
+        file: "computedomain-of-another-namespace",
+        code: 1,
+        has: &["1. create the ComputeDomain that makes resourceclaimtemplate/team/nccl-channel"],
+        has_not: &[],
+    },
+    // A node that is not ready comes before the end of a pod.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "free-node-not-ready",
+        code: 1,
+        has: &["1. make node/gpu-2 ready"],
+        has_not: &["1. delete"],
+    },
+    // Pods that are pending are counted where nothing is found.
+    Case {
+        ask: "check --complete --now=2026-11-28T10:00:00Z",
+        file: "priority-does-not-help",
+        code: 0,
+        has: &["1 pod with claims is pending"],
+        has_not: &[],
+    },
 ];
 
 #[test]

@@ -105,8 +105,9 @@ pub struct ConstraintName {
 pub enum Together {
     /// Without these constraints the node could serve the claims. No search showed that it could with one of them.
     Constraints(Vec<ConstraintName>, Option<ClashingValues>),
-    /// Without limits of shared counters the node could serve the claims. The shortage is the one met furthest in the search.
-    Counters(PoolId, Shortage),
+    /// Without limits of shared counters the node could serve the claims. The shortage is the one met furthest in the search, and these claims
+    /// have devices that draw from the counter.
+    Counters(PoolId, Shortage, Vec<Key>),
     /// The devices do not suffice for these requests together.
     Requests {
         /// The requests, with the places of their claims.
@@ -345,11 +346,12 @@ impl Explanation<'_> {
         })
     }
 
-    /// The first taint that the request does not tolerate.
-    pub fn taint(&self, one: &AlternativeExplanation, device: usize) -> Option<&Taint> {
+    /// The taints that the request does not tolerate.
+    pub fn taints(&self, one: &AlternativeExplanation, device: usize) -> impl Iterator<Item = &Taint> {
         let view = self.problem.view(device.into());
-        view.untolerated(self.problem.device(device.into()), &self.spec(one).tolerations)
-            .0
+        let tolerations = &self.spec(one).tolerations;
+        let taints = view.taints(self.problem.device(device.into()));
+        taints.filter(|taint| !tolerations.tolerate(taint))
     }
 
     /// The first constraint that compares an attribute which the device does not have.
@@ -377,8 +379,13 @@ impl Explanation<'_> {
         if flow != Flow::Fail {
             return None;
         }
+        let counters = self.counters(&clashes);
+        // What others use may end. What the claims compare is meant.
+        if matches!(&counters, Some(Together::Counters(_, _, by)) if !by.is_empty()) {
+            return counters;
+        }
         self.constraints(&clashes)
-            .or_else(|| self.counters(&clashes))
+            .or(counters)
             .or_else(|| self.smallest())
             .or_else(|| Some(Together::NotShown(clashes.first()?.ruled_out())))
     }
@@ -461,7 +468,8 @@ impl Explanation<'_> {
         })?;
         let shortage = self.shortage(device, counter, picked)?;
         let pool = self.problem.view(device).id.clone();
-        (self.fits(&self.claims(), true) == Some(true)).then_some(Together::Counters(pool, shortage))
+        let by = self.drawing(device.into(), &shortage);
+        (self.fits(&self.claims(), true) == Some(true)).then_some(Together::Counters(pool, shortage, by))
     }
 
     /// The smallest requests that cannot be served together: none of them can be left out.

@@ -51,6 +51,9 @@ pub(super) fn of(report: &Checked, page: Page) -> Doc {
         let number = counted(list.suppressed.len(), "finding is", "findings are");
         doc.remark(format_args!("{number} suppressed"));
     }
+    if let Some((number, explain)) = super::pending(list) {
+        doc.command(format_args!("{number} pending: "), &explain);
+    }
     doc
 }
 

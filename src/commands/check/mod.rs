@@ -366,9 +366,10 @@ async fn answer(
     let doubt = incomplete(&report);
     // On a terminal it is the first line of the report.
     let is_told = ctx.printer().has_screen();
+    let pending = pending(&report).map_or_else(String::new, |(number, _)| format!("; {number} pending"));
     Ok(Answer {
         outcome,
-        note: (!is_told).then(|| format!("{verdict}{doubt}")),
+        note: (!is_told).then(|| format!("{verdict}{doubt}{pending}")),
         report: Checked {
             list: report,
             fail_on,
@@ -657,6 +658,16 @@ fn incomplete(report: &FindingList) -> String {
             counted(seen.codes.len(), "check", "checks")
         ),
     }
+}
+
+/// The pods with claims that are pending, counted, and the command that explains them.
+fn pending(report: &FindingList) -> Option<(String, Script)> {
+    let number = counted(
+        report.checked.pending_pods?,
+        "pod with claims is",
+        "pods with claims are",
+    );
+    Some((number, Command::dra("explain").arg("-A").here().done().ok()?))
 }
 
 /// Returns what the report comes to, with what it covers. Nothing of `unseen` was found.

@@ -706,6 +706,9 @@ const KINDS: &[(&str, Build)] = &[
             pod("p").named_claim("gpu", "c"),
         ]);
     }),
+    ("LessResource", |cluster| {
+        cluster.create(&pod("p").requesting("cpu", 200));
+    }),
     ("CorrectSelector", |cluster| {
         let selector = json!({"cel": {"expression": "device.capacity['gpu.exmaple.com'].memory.compareTo(quantity('1Gi')) > 0"}});
         let selecting = gpu().with(json!({"exactly": {"selectors": [selector]}}));

@@ -350,7 +350,7 @@ fn an_explanation_goes_down_to_each_device() {
       gpu-node-1,gpu-node-3,gpu-node-4   no node label kubernetes.io/hostname=gpu-node-2, which nodeSelector requires
       gpu-node-2                         claim/default/on-node-1 is allocated on node/gpu-node-1
 
-    Unknown whether waiting helps: it would fit on gpu-node-2 if every device were available and untainted, but which pods have to finish is unknown
+    Unknown whether waiting helps: it would fit on gpu-node-2 if all other pods finished and no device were tainted, but which pods have to finish is unknown
 
     Scheduler: 0/4 nodes are available: 1 resourceclaim not available on the node, 3 node(s) didn't match Pod's node affinity/selector. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
 
@@ -393,12 +393,16 @@ fn scheduled_and_schedulable_pods_are_reported_as_such() {
     ----- stdout -----
     ok claim/default/spare: fits on 3 of 3 nodes
 
+    Note: no pod uses the claim: it is allocated once one does
+
     ----- stderr -----
     ");
     dra_snapshot!(on(&["explain", "spare"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
     ok claim/default/spare: fits on 3 of 3 nodes
+
+    Note: no pod uses the claim: it is allocated once one does
 
     ----- stderr -----
     `spare` is claim/default/spare; there is no such pod

@@ -87,7 +87,7 @@ fn each_device_shows_the_first_thing_that_rules_it_out() {
         name: "holder".into(),
     };
     assert_eq!(explanation.holders(places[2]), [holder]);
-    let taint = explanation.taint(alternative, places[3]).unwrap();
+    let taint = explanation.taints(alternative, places[3]).next().unwrap();
     assert_eq!((&*taint.key, &*taint.effect), ("k", "NoExecute"));
     let shortage = explanation.short_counter(places[4]).unwrap();
     assert_eq!(
@@ -207,7 +207,7 @@ fn counters_that_stop_the_search_are_reported_with_the_wanted_and_available_amou
         &[json!({ "name": "set", "counters": { "units": { "value": "3" } } })],
     );
     world.claim(&[exactly("a", "x", 2)], &[]);
-    let Some(Together::Counters(pool, shortage)) = together(&world) else {
+    let Some(Together::Counters(pool, shortage, _)) = together(&world) else {
         panic!("no counter");
     };
     assert_eq!(pool.pool, "p");

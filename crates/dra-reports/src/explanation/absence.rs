@@ -6,18 +6,20 @@ use dra_allocator::attribute_of;
 use dra_allocator::devices::{ClassSelectors, Match, Nodes, SelectableDevice, WantedNode, slice_device};
 use dra_cel::{AmountWanted, AttributeWanted, DeviceInput};
 use dra_model::{
-    AttributeValue, Cluster, Device, DeviceId, DeviceRequest, NodeSelector, PoolId, Quantity, Slice, Str,
+    AttributeValue, Cluster, Device, DeviceId, DeviceRequest, Kind, NodeSelector, PoolId, Quantity, Slice,
+    Str,
 };
 
 use super::fact::Seen;
+use dra_rules::scheduling::drivers_named;
 
 /// The first step that leaves no device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Absence {
     /// No device is published at all.
     Unpublished(Str),
-    /// Of so many that are published, none is of the class.
-    OtherClasses(Str, usize),
+    /// Of so many that are published, none is of the class, whose driver, if it names one, publishes nothing.
+    OtherClasses(Str, usize, Option<Str>),
     /// Of so many of the class, the request selects none.
     Unselected {
         class: Str,
@@ -142,7 +144,7 @@ pub(super) fn absence(
     Some(if published == 0 {
         Absence::Unpublished(class.clone())
     } else if of_class.is_empty() {
-        Absence::OtherClasses(class.clone(), published)
+        Absence::OtherClasses(class.clone(), published, absent_driver(cluster, class))
     } else {
         Absence::Unselected {
             class: class.clone(),
@@ -150,6 +152,17 @@ pub(super) fn absence(
             of_class: of_class.len(),
         }
     })
+}
+
+/// The driver whose devices alone a class selects, if it publishes nothing.
+pub(super) fn absent_driver(cluster: &Cluster, class: &Str) -> Option<Str> {
+    let mut drivers = drivers_named(cluster.class(class)?).into_iter();
+    let (driver, None) = (drivers.next()?, drivers.next()) else {
+        return None;
+    };
+    let mut slices = cluster.slices();
+    let publishes = slices.any(|slice| slice.spec.driver == driver);
+    (!publishes && cluster.gap(Kind::ResourceSlice, "").is_none()).then_some(driver)
 }
 
 /// A device that was found.
@@ -408,7 +421,7 @@ mod tests {
             (
                 World::default().slice_with("node-1", &other),
                 vec![],
-                Some("the only published device is not of class d"),
+                Some("the only published device is not of class d: driver d publishes none"),
             ),
             (
                 two(),
@@ -511,7 +524,7 @@ mod tests {
         let (step, counted) = match absence(&cluster, &ClassSelectors::of(&cluster), &request) {
             None => ("reached", (published, selected)),
             Some(Absence::Unpublished(_)) => ("published", (0, 0)),
-            Some(Absence::OtherClasses(_, published)) => ("of the class", (published, 0)),
+            Some(Absence::OtherClasses(_, published, _)) => ("of the class", (published, 0)),
             Some(Absence::Unselected { of_class, .. }) => ("selected", (of_class, 0)),
             Some(Absence::Unreached { selected, .. }) => ("reached by none", (published, selected)),
         };

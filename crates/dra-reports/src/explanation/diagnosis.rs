@@ -518,8 +518,8 @@ pub(crate) enum Among {
 pub(crate) struct Lost {
     /// Number of devices with taints.
     pub(super) tainted: u64,
-    /// Their taint, where they have the same.
-    pub(super) taint: Option<Taint>,
+    /// Their taints, where they have the same.
+    pub(super) taints: Vec<Taint>,
     /// What rules out others.
     pub(super) why: Option<Brief>,
 }

@@ -125,8 +125,8 @@ pub(crate) enum Evidence {
     Amount(Str, Quantity, Allowed),
     /// A selector, with those of its terms that are not true.
     Selector(Str, Vec<Term>),
-    /// The taint.
-    Taint(Taint),
+    /// The taints.
+    Taints(Vec<Taint>),
     /// An attribute that a constraint compares.
     Lacking(Lacking),
 }
@@ -193,7 +193,7 @@ pub(crate) enum Together {
     /// Constraints, and values that clash: device and value of the one that was taken, then of the one that cannot be taken beside it.
     Constraints(Vec<ConstraintName>, Option<[(String, String); 2]>),
     /// Limits of shared counters of a pool.
-    Counters(PoolId, Shortage),
+    Counters(PoolId, Shortage, Vec<Key>),
     /// The requests, with their claims.
     Requests {
         /// Claim and request.
@@ -326,7 +326,7 @@ impl Fact {
                 total,
             } if most == free => Some(Amounts::of_devices(*wanted, *free, *total)),
             Self::RuledOut(_, Evidence::Short(shortage) | Evidence::Held(_, Some(shortage)))
-            | Self::Together(Together::Counters(_, shortage)) => Some(of(shortage)),
+            | Self::Together(Together::Counters(_, shortage, _)) => Some(of(shortage)),
             _ => None,
         }
     }
@@ -335,7 +335,7 @@ impl Fact {
     pub(crate) fn limited(&self) -> Limited {
         match self {
             Self::RuledOut(_, Evidence::Short(shortage) | Evidence::Held(_, Some(shortage)))
-            | Self::Together(Together::Counters(_, shortage)) => match &shortage.set {
+            | Self::Together(Together::Counters(_, shortage, _)) => match &shortage.set {
                 Some(_) => Limited::Counter(shortage.name.clone()),
                 None => Limited::Capacity(shortage.name.clone()),
             },

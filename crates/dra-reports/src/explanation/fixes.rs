@@ -224,6 +224,19 @@ impl FixItem {
         .look(look_at_link(link))
     }
 
+    /// Has a driver that publishes nothing publish its devices.
+    pub(super) fn of_absent_driver(driver: &Str) -> Self {
+        let look = Command::dra("explain").here();
+        let look = look.object(Resource::called("driver"), driver);
+        Self::unproven(
+            "RestoreDriver",
+            format!("driver/{driver}"),
+            words::publish_any(driver),
+            Remedy::by_hand(words::INSTALL),
+        )
+        .look(look.done())
+    }
+
     /// Has the claim controller remove what pods that are gone have left in the claim, where it is something.
     pub(super) fn of_former(cluster: &Cluster, claim: &Claim) -> Option<Self> {
         let names = former_pods(cluster, claim);

@@ -492,10 +492,10 @@ impl Asked<'_> {
             .iter()
             .flat_map(|node| node.reasons.iter().filter(is_of_it));
         let taints = reasons.filter_map(|reason| match &reason.fact {
-            Fact::RuledOut(RuledOut::Tainted, Evidence::Taint(taint)) => Some(taint),
+            Fact::RuledOut(RuledOut::Tainted, Evidence::Taints(taints)) => Some(taints),
             _ => None,
         });
-        let taints: BTreeSet<&Taint> = taints.collect();
+        let taints: BTreeSet<&Vec<Taint>> = taints.collect();
         let tainted = counts.iter().map(|count| count.tainted).sum();
         let mut groups = self.report.node_groups.iter();
         let why = groups.find_map(|group| {
@@ -506,10 +506,10 @@ impl Asked<'_> {
         });
         (tainted > 0 || why.is_some()).then(|| Lost {
             tainted,
-            taint: taints
+            taints: taints
                 .first()
                 .filter(|_| taints.len() == 1)
-                .map(|taint| (*taint).clone()),
+                .map_or_else(Vec::new, |taints| (*taints).clone()),
             why,
         })
     }

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::bound::stuck_users;
 use super::items::{FixChange, FixItem, KINDS};
+use super::namesake::differs_in_digits;
 use super::words::fixes::{self as words, About, Before};
 use crate::remedy::{
     End, Remake, Remedy, ask_for, asking, end_of, end_some, ignored_groups, renew, top_owner,
@@ -16,13 +17,14 @@ use crate::script::{
 };
 use dra_allocator::devices::says_unhealthy;
 use dra_model::{
-    AllocatedDevice, AllocationMode, Claim, Cluster, ConsumerReference, Key, Kind, Pod, Str, Time, lookup,
+    AllocatedDevice, AllocationMode, Claim, Cluster, ConsumerReference, Key, Kind, Pod, Str, Time,
+    is_similar, lookup,
 };
 use dra_rules::health::{Health, HealthIndex};
 use dra_rules::reservation::{
     self, Origin, PodGroups, claim_names, is_done, is_former, manager, resolves_to,
 };
-use dra_rules::scheduling::{Edited, Fix, Fixes, Found, change_of_pod, remaining_consumers};
+use dra_rules::scheduling::{Edited, Fix, Fixes, Found, change_of_pod, is_extended, remaining_consumers};
 
 /// Reported health of devices.
 pub(super) struct Risks<'a> {
@@ -241,7 +243,8 @@ impl Helped<'_> {
                     .note(words::offered(resource, class))
             }
             Fix::Uncordon { node } => {
-                Remedy::command(Command::kubectl("uncordon").object(Kind::Node, node).done())
+                let uncordon = Command::kubectl("uncordon").object(Kind::Node, node);
+                Remedy::command(uncordon.done()).note(words::CORDONED)
             }
             Fix::RestoreNode { .. } => Remedy::by_hand(words::RESTORE_NODE),
             Fix::LiftNodeTaint { node, key, effect } => Remedy::command(lift_node_taint(node, key, effect)),
@@ -351,7 +354,10 @@ impl Helped<'_> {
             Fix::Tolerate { claim, request, .. } => ("TolerateTaint", of_request(claim, request)),
             Fix::TolerateNode { .. } => ("TolerateNodeTaint", own()),
             Fix::Fewer { claim, request, .. } => ("FewerDevices", of_request(claim, request)),
-            Fix::FewerExtended { container, .. } | Fix::DropExtended { container, .. } => {
+            Fix::LessResource {
+                container, resource, ..
+            } if !is_extended(resource) => ("LessResource", format!("{} container {container}", own())),
+            Fix::LessResource { container, .. } | Fix::DropExtended { container, .. } => {
                 ("FewerDevices", format!("{} container {container}", own()))
             }
             Fix::LessCapacity { claim, request, .. } => ("LessCapacity", of_request(claim, request)),
@@ -426,7 +432,7 @@ impl Helped<'_> {
                 let wanted = wanted.and_then(|wanted| lookup(&wanted.requests, capacity));
                 amount(wanted.map(ToString::to_string))
             }
-            Fix::FewerExtended {
+            Fix::LessResource {
                 container, resource, ..
             } => {
                 let spec = self.pod.map(|pod| &pod.spec);
@@ -438,6 +444,15 @@ impl Helped<'_> {
                 amount(wanted.map(ToString::to_string))
             }
             Fix::DropConstraint { claim, place, .. } if self.is_distinct(claim, *place) => Before::Distinct,
+            Fix::DropNodeLabel { key } => {
+                let wanted = self.pod.and_then(|pod| lookup(&pod.spec.node_selector, key));
+                let mut known = self.cluster.nodes().filter_map(|node| node.metadata.label(key));
+                let is_meant = |value: &str, wanted: &str| {
+                    is_similar(value, wanted) && !differs_in_digits(value, wanted)
+                };
+                let similar = known.find(|value| wanted.is_some_and(|wanted| is_meant(value, wanted)));
+                amount(similar.map(ToString::to_string))
+            }
             _ => Before::Unknown,
         }
     }

@@ -193,6 +193,7 @@ pub(super) const KINDS: &[&str] = &[
     "GatherNodes",
     "GuardSelector",
     "LessCapacity",
+    "LessResource",
     "LetBind",
     "LiftNodeTaint",
     "LiftTaint",

@@ -48,7 +48,7 @@ use dra_model::{
 use dra_rules::kubelet::started_since;
 use dra_rules::owners::Queued;
 use dra_rules::quota::Quotas;
-use dra_rules::reservation::{Origin, claim_names, is_done, unlisted, users};
+use dra_rules::reservation::{Origin, claim_names, is_done, manager, unlisted, users};
 use dra_rules::scheduling::{
     ClaimProblem, Cycle, Effort, Fix, Fixes, GenerateError, Hanging, Obstacle, RequestProblem, Scheduler,
     Start, Subject, Verdict, foreign_scheduler, generate_claims, implicit_class, judge_all, message,
@@ -210,6 +210,7 @@ fn with_quotas(
             report
                 .notes
                 .extend(claims.flat_map(|claim| stuck_users(cluster, claim, settings.now)));
+            report.notes.extend(shared_by_all(cluster, pod));
         }
         waiting::add_waiting(&mut report, cluster, pod);
         undecided(&mut report, cluster, &key.namespace);
@@ -219,6 +220,20 @@ fn with_quotas(
         report.add_refusal(&of_template, &refusal, &quotas, quotas.to_be_made(asking));
     }
     report
+}
+
+/// That the pod names a claim of its own that another pod of its owner uses on a node, as all of them do.
+fn shared_by_all(cluster: &Cluster, pod: &Pod) -> Option<String> {
+    let owner = pod.metadata.controller()?;
+    let is_sibling = |other: &Arc<Pod>| {
+        other.node().is_some() && other.metadata.controller().is_some_and(|of| of.uid == owner.uid)
+    };
+    let names = pod.spec.resource_claims.iter();
+    let mut keys = names
+        .filter_map(|entry| entry.resource_claim_name.as_ref())
+        .map(|name| pod.metadata.beside(name));
+    let shared = keys.find(|key| cluster.pods_of_claim(key).any(is_sibling))?;
+    Some(words::shared_by_all(&manager(owner), &shared))
 }
 
 /// What keeps the pod from fitting once its gates are removed, if it is known.
@@ -293,6 +308,12 @@ pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Setti
     explained.otherwise(&mut report, cluster, || Units::Claims(claims.to_vec()));
     if let [claim] = claims {
         report.hold(claim);
+        let key = claim.key();
+        let is_unused =
+            cluster.pods_of_claim(&key).next().is_none() && cluster.gap(Kind::Pod, &key.namespace).is_none();
+        if report.verdict() == ClusterVerdict::Fits && is_unused && !claim.metadata.is_only_written() {
+            report.notes.push(words::UNUSED.to_owned());
+        }
     }
     undecided(&mut report, cluster, &target.namespace);
     let new = claims.iter().filter(|claim| claim.metadata.is_only_written());
@@ -674,6 +695,10 @@ impl<'e> Explained<'e> {
                 }
                 None => report.conclude(Answer::Fits(fits, nodes.len())),
             }
+            let mut fitting = verdicts.iter().filter(|(_, verdict)| verdict.fits());
+            if self.pod.is_none() && fitting.all(|(node, _)| node.spec.unschedulable) {
+                report.notes.push(words::CORDONED_ONLY.to_owned());
+            }
             for (claim, state) in cycle.not_ready() {
                 report.add_binding(claim, &state);
             }
@@ -738,12 +763,16 @@ impl<'e> Explained<'e> {
                 }
                 report.cause = Some(cause);
             }
-            if let Some(Cause::Absent(Absence::OtherClasses(class, _))) = &report.cause
-                && let Some((driver, other)) = namesake::misspelled_driver(self.cluster(), class)
+            let mut absent_driver = None;
+            if let Some(Cause::Absent(Absence::OtherClasses(class, ..) | Absence::Unpublished(class))) =
+                &report.cause
             {
-                report
-                    .notes
-                    .push(words::misspelled_driver(class, &driver, &other));
+                if let Some((driver, other)) = namesake::misspelled_driver(self.cluster(), class) {
+                    let note = words::misspelled_driver(class, &driver, &other);
+                    report.notes.push(note);
+                } else {
+                    absent_driver = absence::absent_driver(self.cluster(), class);
+                }
             }
             if let Some(Cause::Alike(Brief::Fact(Fact::RuledOut(_, Evidence::Lacking(lacking))))) =
                 &report.cause
@@ -759,7 +788,9 @@ impl<'e> Explained<'e> {
                     report.fixes.push(FixItem::of_driver(&unserved));
                     report.notes.push(words::unserved(&unserved));
                 }
-                None => {}
+                None => report
+                    .fixes
+                    .extend(absent_driver.map(|driver| FixItem::of_absent_driver(&driver))),
             }
         }
         self.releases(report, cycle, &verdicts);

@@ -17,8 +17,7 @@ pub(super) enum Namesake {
 
 /// The object of `kind` that may be meant by `missing`, which does not exist.
 pub(super) fn namesake(cluster: &Cluster, kind: Kind, missing: &Key) -> Option<Namesake> {
-    // `data-1` is another one than `data-0`.
-    let is_numbered = |key: &Key| letters(&key.name).eq(letters(&missing.name));
+    let is_numbered = |key: &Key| differs_in_digits(&key.name, &missing.name);
     let similar = cluster
         .keys(kind)
         .filter(|key| key.namespace == missing.namespace && !is_numbered(key))
@@ -31,9 +30,12 @@ pub(super) fn namesake(cluster: &Cluster, kind: Kind, missing: &Key) -> Option<N
         .or_else(|| elsewhere().map(|key| Namesake::Elsewhere(key.clone())))
 }
 
-/// A name without its digits.
-fn letters(name: &str) -> impl Iterator<Item = char> {
-    name.chars().filter(|letter| !letter.is_ascii_digit())
+/// Returns whether the names are the same but for digits: `data-1` is another one than `data-0`.
+pub(super) fn differs_in_digits(one: &str, other: &str) -> bool {
+    fn letters(name: &str) -> impl Iterator<Item = char> {
+        name.chars().filter(|letter| !letter.is_ascii_digit())
+    }
+    letters(one).eq(letters(other))
 }
 
 /// The driver that the selectors of a class name and that publishes nothing, and one of a similar name that does publish devices. The first

@@ -13,7 +13,7 @@ use dra_allocator::{
     AlternativeExplanation, ConstraintName, Explanation, RequestExplanation, Stop, Unfit, attribute_of,
 };
 use dra_cel::DeviceInput;
-use dra_model::{Cluster, DeviceId, Key, Node, Quantity, RequestPolicy, Str, is_similar};
+use dra_model::{Cluster, DeviceId, Key, Node, Quantity, RequestPolicy, Str, Taint, is_similar};
 use dra_rules::scheduling::{
     ClaimProblem, Cycle, NoUse, Obstacle, Readiness, Refusal, RequestProblem, Unavailable, Verdict,
 };
@@ -186,7 +186,7 @@ fn together(explanation: &mut Explanation<'_>) -> Reason {
             });
             Together::Constraints(constraints, values)
         }
-        Some(dra_allocator::Together::Counters(pool, shortage)) => Together::Counters(pool, shortage),
+        Some(dra_allocator::Together::Counters(pool, shortage, by)) => Together::Counters(pool, shortage, by),
         Some(dra_allocator::Together::Requests {
             requests,
             is_smallest,
@@ -332,9 +332,10 @@ fn of_device(
             let by = explanation.drawing(device, &shortage);
             Evidence::Held(by, Some(shortage))
         }),
-        RuledOut::Tainted => explanation
-            .taint(alternative, device)
-            .map(|taint| Evidence::Taint(taint.clone())),
+        RuledOut::Tainted => {
+            let taints: BTreeSet<&Taint> = explanation.taints(alternative, device).collect();
+            Some(Evidence::Taints(taints.into_iter().cloned().collect()))
+        }
         RuledOut::ConstraintAttribute => explanation
             .lacking_attribute(alternative, device)
             .map(|constraint| Evidence::Lacking(lacking(cluster, &id.driver, constraint, looks))),

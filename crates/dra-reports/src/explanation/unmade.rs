@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::diagnosis::{Cause, Diagnosis, StatusProblem};
 use super::fact::{Fact, NotMade};
 use super::items::FixItem;
-use super::namesake::namesake;
+use super::namesake::{Namesake, namesake};
 use super::words::Upcoming;
 use super::{Explained, word, words};
 use crate::remedy::Remedy;
-use dra_model::{Cluster, Component, Gate, Key, Kind, Object};
+use dra_model::{Cluster, Component, Gate, Key, Kind, Object, Owner};
 use dra_rules::reservation::{Lacks, Next, Unmade, owning_group, unmade};
 use dra_rules::scheduling::ClaimProblem;
 use dra_rules::validation::{ADMIN_ACCESS, AdminAccess, admin_access, is_of_policy};
@@ -165,7 +165,7 @@ impl Explained<'_> {
                 }
                 report.not_made(NotMade::Refused(why.to_owned()));
             }
-            None => report.contradict(word),
+            None => report.contradict(word, false),
         }
     }
 }
@@ -199,21 +199,40 @@ impl Diagnosis {
             .push(Fact::NoTemplate(template.clone(), pod.clone()).into());
         let target = format!("resourceclaimtemplate/{template}");
         self.tell_namesake(cluster, Kind::ResourceClaimTemplate, template);
-        let mut gathering = cluster.environment().owners.gathering(&template.namespace);
-        let maker = gathering.find(|(_, gathers)| gathers.template == template.name);
-        let (message, how) = match maker {
-            Some((owner, _)) => (
+        let (message, how) = match maker(cluster, template) {
+            Some(owner) => (
                 words::fixes::await_template(&target, &owner.kind, &owner.key),
                 words::fixes::AWAIT_TEMPLATE,
             ),
-            None => (
-                words::fixes::create(&target),
-                words::fixes::create_how(Kind::ResourceClaimTemplate),
-            ),
+            None => match maker_elsewhere(cluster, template) {
+                Some((owner, other)) => (
+                    words::fixes::create_maker(&target, &owner.kind, &other),
+                    words::fixes::CREATE_MAKER,
+                ),
+                None => (
+                    words::fixes::create(&target),
+                    words::fixes::create_how(Kind::ResourceClaimTemplate),
+                ),
+            },
         };
         let fix = FixItem::unproven("CreateTemplate", target, message, Remedy::by_hand(how));
         self.fixes.push(fix);
     }
+}
+
+/// What a template of this name in another namespace belongs to, and that template.
+fn maker_elsewhere<'c>(cluster: &'c Cluster, missing: &Key) -> Option<(&'c Owner, Key)> {
+    let Some(Namesake::Elsewhere(key)) = namesake(cluster, Kind::ResourceClaimTemplate, missing) else {
+        return None;
+    };
+    Some((maker(cluster, &key)?, key))
+}
+
+/// What makes a template of this name.
+fn maker<'c>(cluster: &'c Cluster, template: &Key) -> Option<&'c Owner> {
+    let mut gathering = cluster.environment().owners.gathering(&template.namespace);
+    let found = gathering.find(|(_, gathers)| gathers.template == template.name);
+    found.map(|(owner, _)| owner)
 }
 
 /// Returns whether the scheduler says `problem` of a pod that lacks this.

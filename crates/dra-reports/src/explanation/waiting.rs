@@ -1,6 +1,6 @@
 //! Whether waiting helps.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::absence::{absence, shares_counters};
@@ -15,9 +15,12 @@ use crate::stage::{Subject as StageSubject, cause_text};
 use crate::words::controller;
 use dra_allocator::devices::{ClassSelectors, Features};
 use dra_allocator::{ConstraintName, Failure, Together, attribute_of};
-use dra_model::{AttributeValue, Claim, Cluster, Constraint, DeviceRequest, Key, Node, Pod, Slice, Str};
+use dra_model::{
+    AttributeValue, Claim, Cluster, Constraint, DeviceRequest, Key, Node, OwnerReference, Pod, Slice, Str,
+};
 use dra_rules::kubelet::{Stage, Stages};
 use dra_rules::owners::{Replacing, waiting_for};
+use dra_rules::reservation::{claim_names, manager};
 use dra_rules::scheduling::{
     Consumer, Cycle, GroupResult, Kept, Lack, Rejection, Scheduler, Start, Subject, Uncertain, Waiting,
     emptied, waiting,
@@ -131,11 +134,12 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             }
         }
         Waiting::RolledOut {
+            once_ready,
             consumers,
             owner,
             nodes,
         } => {
-            let summary = words::rolled_out(&consumers, &owner, &nodes);
+            let summary = words::rolled_out(&once_ready, &consumers, &owner, &nodes);
             WaitingItem {
                 consumers: consumers.iter().map(ToString::to_string).collect(),
                 count: Some(1),
@@ -186,6 +190,15 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             }
             let kept = kept_running(explained.cluster(), &consumers);
             report.notes.extend(idle_holders(explained, &consumers));
+            report.notes.extend(held_up(explained, &consumers));
+            let priority = |pod: &Pod| pod.spec.priority.unwrap_or(0);
+            let is_lower = |consumer: &Consumer| {
+                let holder = explained.cluster().pod(consumer.key());
+                holder.is_some_and(|holder| explained.pod.is_some_and(|pod| priority(pod) > priority(holder)))
+            };
+            if lacks.is_empty() && consumers.iter().any(is_lower) {
+                report.notes.push(words::NO_PREEMPTION.to_owned());
+            }
             ends(&consumers, count, nodes, complete, &lacks, &kept)
         }
     };
@@ -302,6 +315,37 @@ fn idle_holders(explained: &Explained<'_>, consumers: &[Consumer]) -> Vec<String
         ))
     };
     consumers.iter().take(HOLDERS).filter_map(sentence).collect()
+}
+
+/// That the Job of the pod and one of the consumers' may hold each other up: both have pods with devices, and pods that wait for devices.
+fn held_up(explained: &Explained<'_>, consumers: &[Consumer]) -> Option<String> {
+    let cluster = explained.cluster();
+    let job = |pod: &'_ Pod| {
+        pod.metadata
+            .controller()
+            .filter(|owner| owner.kind == "Job")
+            .cloned()
+    };
+    let own = job(explained.pod?)?;
+    let has = |of: &OwnerReference, is_placed: bool| {
+        let mut pods = cluster.pods().filter(|pod| !pod.is_terminal());
+        pods.any(|pod| {
+            pod.node().is_some() == is_placed
+                && claim_names(pod).next().is_some()
+                && pod.metadata.controller().is_some_and(|owner| owner.uid == of.uid)
+        })
+    };
+    let other = |consumer: &Consumer| {
+        let Consumer::Pod(key) = consumer else { return None };
+        job(cluster.pod(key)?).filter(|other| other.uid != own.uid)
+    };
+    let others: BTreeMap<Str, OwnerReference> = consumers
+        .iter()
+        .filter_map(other)
+        .map(|other| (other.uid.clone(), other))
+        .collect();
+    let other = others.into_values().find(|other| has(other, false))?;
+    has(&own, true).then(|| words::held_up(&manager(&own), &manager(&other)))
 }
 
 /// The owners that keep some of the consumers running.

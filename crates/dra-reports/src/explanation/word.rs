@@ -10,7 +10,7 @@ use dra_model::{Claim, ClaimTemplate, Cluster, Event, Kind, Pod, Time};
 use dra_rules::controllers::CREATION_EVENT;
 use dra_rules::owners::unplaced_group;
 use dra_rules::reservation::claim_names;
-use dra_rules::scheduling::{foreign_scheduler, rejections};
+use dra_rules::scheduling::{foreign_scheduler, is_outdated, rejections};
 
 impl Word {
     fn of(who: Speaker, event: &Event) -> Self {
@@ -141,7 +141,8 @@ pub(super) fn of_scheduler(
     if word.who == Speaker::Scheduler && report.reject(cluster, pod, &rejections(&word.said)) {
         return;
     }
-    report.contradict(word);
+    let is_outdated = word.who == Speaker::Scheduler && is_outdated(cluster, pod, &word.said);
+    report.contradict(word, is_outdated);
 }
 
 /// Returns whether kube-scheduler says that it had chosen a node. Mirrors `scheduler/framework/runtime/framework.go`, `RunPreBindPlugins`,
@@ -239,7 +240,7 @@ pub(super) fn of_kubelet(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod) {
     let Some(word) = word.filter(|word| word.is_newer_than(allocated.max())) else {
         return;
     };
-    report.contradict(word);
+    report.contradict(word, false);
 }
 
 /// Returns whether the kubelet complains about the devices of a pod.
@@ -274,21 +275,25 @@ pub(super) fn of_claim_controller(cluster: &Cluster, pod: &Pod, changed: Option<
 }
 
 impl Diagnosis {
-    /// Makes the verdict unknown, as `word` contradicts it, and says what may be behind that.
-    pub(super) fn contradict(&mut self, word: Word) {
+    /// Makes the verdict unknown, as `word` contradicts it, and says what may be behind that: what has changed since, where it `is_outdated`.
+    pub(super) fn contradict(&mut self, word: Word, is_outdated: bool) {
         let who = &word.who;
         if *who == Speaker::ClaimController {
             self.upcoming = None;
         }
-        self.notes.push(words::may_have_changed(who));
-        // What is known of bugs stands among the notes already. Another scheduler decides by other rules.
-        if let Speaker::OtherScheduler(name) = who {
-            self.notes.push(words::has_other_rules(name));
-        } else if !self.has_known_bug {
-            self.notes.push(words::may_be_a_bug(who));
-        }
-        if *who == Speaker::Scheduler {
-            self.notes.push(words::may_not_be_simulated(&self.not_simulated));
+        if is_outdated {
+            self.notes.push(words::HAS_CHANGED.to_owned());
+        } else {
+            self.notes.push(words::may_have_changed(who));
+            // What is known of bugs stands among the notes already. Another scheduler decides by other rules.
+            if let Speaker::OtherScheduler(name) = who {
+                self.notes.push(words::has_other_rules(name));
+            } else if !self.has_known_bug {
+                self.notes.push(words::may_be_a_bug(who));
+            }
+            if *who == Speaker::Scheduler {
+                self.notes.push(words::may_not_be_simulated(&self.not_simulated));
+            }
         }
         self.reasons.push(Fact::Contradicted(word.clone()).into());
         let was = std::mem::replace(&mut self.answer, Answer::Unjudged);

@@ -50,7 +50,7 @@ pub use upgrade::{Upgrade, UpgradeError};
 use super::{Selection, Warnings};
 use crate::warnings::{all_missing, are_alike};
 use dra_allocator::devices::Inventory;
-use dra_model::{Claim, Cluster, Component, Gap, Key, Kind, Str, Time};
+use dra_model::{Claim, Cluster, Component, Gap, Key, Kind, Pod, Str, Time};
 use dra_rules::reservation::owning_group;
 use dra_rules::scheduling::{Run, in_order};
 
@@ -206,10 +206,26 @@ pub struct Checked {
     pub devices: Option<usize>,
     /// The number of nodes.
     pub nodes: Option<usize>,
+    /// The number of pods with claims that have no node yet, where it is asked what is wrong now; absent where there are none. `explain -A`
+    /// says why.
+    pub pending_pods: Option<usize>,
 }
 
 impl Checked {
-    fn of(cluster: &Cluster, codes: &BTreeSet<Code>, incomplete: BTreeSet<Code>) -> Self {
+    fn of(
+        cluster: &Cluster,
+        codes: &BTreeSet<Code>,
+        incomplete: BTreeSet<Code>,
+        pending_in: Option<&Selection>,
+    ) -> Self {
+        let is_pending = |pod: &&Arc<Pod>| {
+            pod.node().is_none()
+                && !pod.is_terminal()
+                && !pod.metadata.is_deleting()
+                && !pod.spec.resource_claims.is_empty()
+                && pending_in.is_some_and(|selection| selection.includes(&pod.metadata))
+        };
+        let pending = cluster.pods().filter(is_pending).count();
         // Absence is known only of what some rule looked for, and could see.
         let is_read = |kind: Kind| {
             let is_wanted = codes.iter().any(|code| code.facts().needs.contains(&kind));
@@ -224,6 +240,7 @@ impl Checked {
             devices: is_read(Kind::ResourceSlice)
                 .then(|| cluster.slices().map(|slice| slice.spec.devices.len()).sum()),
             nodes: count(Kind::Node),
+            pending_pods: (pending > 0).then_some(pending),
         }
     }
 
@@ -537,7 +554,12 @@ impl<'a> Look<'a> {
             counts: Counts::of(&items),
             unknown: self.found.unknown.iter().map(str::to_owned).collect(),
             items,
-            checked: Checked::of(self.cluster, &request.codes, self.found.incomplete),
+            checked: Checked::of(
+                self.cluster,
+                &request.codes,
+                self.found.incomplete,
+                matches!(request.question, Question::Now).then_some(&request.selection),
+            ),
             suppressed: Vec::new(),
             stale_suppressions: Vec::new(),
             warnings: self.found.warnings,

@@ -14,4 +14,4 @@ pub use lineage::{Kinship, Lineage};
 pub use name::OwnerName;
 pub use queued::{KUEUE, Queued, Retry, is_queued};
 pub use replacing::{Replacing, comes_back, refused_last, replacement};
-pub use rollout::{Rollout, is_ready};
+pub use rollout::{Rollout, is_ready, is_starting};

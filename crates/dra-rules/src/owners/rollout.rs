@@ -12,6 +12,11 @@ pub fn is_ready(pod: &Pod) -> bool {
     pod.status.phase == "Running" && ready.is_none_or(|ready| ready.status == "True")
 }
 
+/// Returns whether the pod has its node and is not ready yet.
+pub fn is_starting(pod: &Pod) -> bool {
+    pod.node().is_some() && !pod.is_terminal() && !is_ready(pod)
+}
+
 /// Progress of a rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rollout {
@@ -24,8 +29,8 @@ pub enum Rollout {
         /// So many of those that are wanted may be unavailable.
         unavailable: i64,
     },
-    /// A new pod has its node and is not ready yet: once it is, an old one ends.
-    Goes,
+    /// So many of so many old pods end once the new ones that have a node are ready.
+    Goes(usize, usize),
     /// Nothing ends before the rollout is resumed.
     Paused,
 }
@@ -67,15 +72,17 @@ impl Rollout {
         let all = |_: &Pod| true;
         let lowest = deployment.replicas.unwrap_or(1) - unavailable;
         let (new_ready, old_ready) = (count(&new, is_ready), count(&old, is_ready));
-        let may_end = count(&old, all) + new_ready - lowest;
-        let are_spare = (new_ready + old_ready - lowest).max(0);
-        let ends = may_end.min(count(&old, all) - old_ready + are_spare);
-        let how = if ends > 0 {
-            Self::Ends(usize::try_from(ends).unwrap_or(0).min(old.len()), old.len())
-        } else if count(&new, |pod| pod.node().is_some() && !is_ready(pod)) > 0 {
-            Self::Goes
-        } else {
-            Self::Keeps { surge, unavailable }
+        let ends = |new_ready: i64| {
+            let may_end = count(&old, all) + new_ready - lowest;
+            let are_spare = (new_ready + old_ready - lowest).max(0);
+            let ends = may_end.min(count(&old, all) - old_ready + are_spare);
+            usize::try_from(ends).unwrap_or(0).min(old.len())
+        };
+        let starting = count(&new, is_starting);
+        let how = match (ends(new_ready), ends(new_ready + starting)) {
+            (0, 0) => Self::Keeps { surge, unavailable },
+            (0, then) => Self::Goes(then, old.len()),
+            (now, _) => Self::Ends(now, old.len()),
         };
         Some((deployment, how))
     }
@@ -161,7 +168,7 @@ mod tests {
             (4, quarter.clone(), [3, 1], [0, 0], Rollout::Ends(1, 4)),
             (1, quarter.clone(), [0, 1], [0, 0], keeps(1, 0)),
             // A new one that is about to be ready lets an old one go.
-            (2, parts(json!(1), json!(0)), [2, 0], [0, 1], Rollout::Goes),
+            (2, parts(json!(1), json!(0)), [2, 0], [0, 1], Rollout::Goes(1, 2)),
             (2, parts(json!(1), json!(0)), [2, 0], [1, 0], Rollout::Ends(1, 2)),
         ] {
             let found = rollout(replicas, &strategy, old, new);

@@ -79,7 +79,7 @@ pub use preemption::{preemptors, victims};
 pub use profiles::{foreign_scheduler, other_scheduler};
 pub(crate) use requests::is_sidecar;
 pub use requests::{Amounts, Usage, allocatable, pod_requests};
-pub use said::{Rejection, Unsimulated, rejections};
+pub use said::{Rejection, Unsimulated, is_outdated, rejections};
 pub use score::{BEST_SCORE, SCORE_WEIGHT, normalized};
 pub use spared::{Spared, spared};
 pub use unlike::unlike;

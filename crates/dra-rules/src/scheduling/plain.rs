@@ -1,7 +1,7 @@
 //! The filters that the scheduler runs before the one for dynamic resources, in its order.
 
 use super::extended::class_of;
-use super::requests::{Amounts, Usage, allocatable, host_ports, pod_requests, quantity};
+use super::requests::{Amounts, Usage, allocatable, amount, host_ports, pod_requests, quantity};
 use dra_model::{Cluster, Component, Gate, Node, Pod, Quantity, Str, Taint};
 
 /// A plain filter that rejects a node, by the name of its plugin, in the order in which the scheduler runs them. Mirrors
@@ -67,6 +67,22 @@ impl Lack {
         } else {
             format!("Insufficient {}", self.resource)
         }
+    }
+
+    /// Returns what one container may ask for instead of `wanted`, so that the pod lacks nothing: half of it at least, in whole
+    /// MiB where it is memory.
+    pub(super) fn without_shortage(&self, wanted: &Quantity) -> Option<Quantity> {
+        const MIB: i64 = 1 << 20;
+        let of = |quantity: &Quantity| amount(&self.resource, quantity);
+        let wanted = of(wanted);
+        let unit = if self.resource == "cpu" || wanted < MIB {
+            1
+        } else {
+            MIB
+        };
+        let rest = wanted.checked_sub(of(&self.wanted).checked_sub(of(&self.left))?)?;
+        let rest = rest / unit * unit;
+        (rest > 0 && rest >= wanted / 2 && rest < wanted).then(|| quantity(&self.resource, rest))
     }
 
     /// Returns whether the empty node has too little, too.

@@ -1,4 +1,6 @@
 //! Filters that are not simulated, in kube-scheduler's own words.
+use super::plain::untolerated;
+use dra_model::{Cluster, Node, Pod};
 
 /// What a filter that is not simulated looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -153,6 +155,14 @@ pub fn rejections(message: &str) -> Vec<Rejection> {
         })
     });
     counted.collect()
+}
+
+/// Returns whether the message names taints or cordoned nodes where no node has them any more: then the state has changed since.
+pub fn is_outdated(cluster: &Cluster, pod: &Pod, message: &str) -> bool {
+    let now = |is: fn(&Pod, &Node) -> bool| cluster.nodes().any(|node| is(pod, node));
+    (message.contains("node(s) had untolerated taint")
+        && !now(|pod, node| untolerated(pod, node).next().is_some()))
+        || (message.contains("node(s) were unschedulable") && !now(|_, node| node.spec.unschedulable))
 }
 
 #[cfg(test)]

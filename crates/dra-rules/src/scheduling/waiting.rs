@@ -20,7 +20,7 @@ use super::plain::{Lack, UNSCHEDULABLE, lacks, tells_unfit};
 use super::profiles::other_scheduler;
 use super::spared::{Spared, Sparing};
 use super::verdict::{Judgment, Refusal, Verdict};
-use crate::owners::{OwnerName, Replacing, Rollout, waiting_for};
+use crate::owners::{OwnerName, Replacing, Rollout, is_starting, waiting_for};
 use crate::reservation::{claim_names, is_former};
 use dra_allocator::devices::PoolStatus;
 use dra_model::{
@@ -77,6 +77,8 @@ pub enum Waiting {
     },
     /// It fits once the rollout of its owner has deleted one of these, which happens automatically.
     RolledOut {
+        /// Pods of the new revision that have to be ready before.
+        once_ready: Vec<Key>,
         /// Sufficient consumers, by name.
         consumers: Vec<Consumer>,
         /// The owner.
@@ -618,12 +620,12 @@ impl Search<'_> {
         }
         let owner = owner?;
         let controller = pod.metadata.controller()?;
-        let is_beside = |other: &&&Arc<Pod>| {
+        let is_beside = |other: &Arc<Pod>| {
             let other = other.metadata.controller();
             other.is_some_and(|other| other.uid == controller.uid && other.name == controller.name)
         };
-        let beside = others.iter().filter(is_beside).count();
-        let why = if beside == others.len() {
+        let beside: Vec<&Arc<Pod>> = others.iter().copied().filter(|other| is_beside(other)).collect();
+        let why = if beside.len() == others.len() {
             // A Job or similar owner lets its pods finish.
             match Replacing::of(pod) {
                 // Mirrors `daemon/update.go`, `rollingUpdate`, v1.37.2: only a surge has a node run two.
@@ -635,15 +637,28 @@ impl Search<'_> {
             match Rollout::of(self.cluster(), pod)?.1 {
                 Rollout::Keeps { surge, unavailable } => Kept::Rollout { surge, unavailable },
                 Rollout::Paused => Kept::Paused,
-                // Which of them end, nothing tells: so many that those who are left do not suffice to keep it out.
-                Rollout::Ends(ends, old) if beside == 0 && ends + others.len() >= old + count => {
-                    return Some(Waiting::RolledOut {
-                        consumers: consumers.to_vec(),
+                how @ (Rollout::Ends(ends, old) | Rollout::Goes(ends, old)) => {
+                    let is_new = |consumer: &Consumer| beside.iter().any(|pod| pod.key() == *consumer.key());
+                    let consumers: Vec<Consumer> = consumers
+                        .iter()
+                        .filter(|consumer| !is_new(consumer))
+                        .cloned()
+                        .collect();
+                    let starting = self
+                        .cluster()
+                        .pods()
+                        .filter(|pod| is_beside(pod) && is_starting(pod));
+                    // Which of them end, nothing tells: so many that those who are left do not suffice to keep it out.
+                    return (ends + consumers.len() >= old + count).then(|| Waiting::RolledOut {
+                        once_ready: match how {
+                            Rollout::Goes(..) => starting.map(|pod| pod.key()).collect(),
+                            _ => Vec::new(),
+                        },
+                        consumers,
                         owner,
                         nodes: nodes.to_vec(),
                     });
                 }
-                Rollout::Ends(..) | Rollout::Goes => return None,
             }
         };
         Some(kept(owner, why))

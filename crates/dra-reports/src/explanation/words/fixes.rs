@@ -60,21 +60,24 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
         } => format!(
             "tolerate device taint {key}:{effect} in {}{}",
             of(request),
-            if *has_other {
-                ", whose toleration of this key does not match the taint"
-            } else {
-                ""
-            }
+            other_toleration(*has_other)
         ),
-        Fix::TolerateNode { key, effect } => format!("tolerate node taint {key}:{effect} in {pod}"),
+        Fix::TolerateNode {
+            key,
+            effect,
+            has_other,
+        } => format!(
+            "tolerate node taint {key}:{effect} in {pod}{}",
+            other_toleration(*has_other)
+        ),
         Fix::Fewer { request, count, .. } => reduce(&of(request), &count.to_string(), before),
-        Fix::FewerExtended {
+        Fix::LessResource {
             container,
             resource,
-            count,
+            amount,
         } => reduce(
             &format!("{resource} in container {container} of {pod}"),
-            &count.to_string(),
+            &amount.to_string(),
             before,
         ),
         Fix::DropExtended { container, resource } => format!(
@@ -106,7 +109,12 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
             }
         ),
         Fix::UseClass { request, class, .. } => format!("use class {class} in {}", of(request)),
-        Fix::DropNodeLabel { key } => format!("remove node selector {key} from {pod}"),
+        Fix::DropNodeLabel { key } => match before {
+            Before::Amount(value) => {
+                format!("remove node selector {key} from {pod}, or set it to {value}, which nodes have")
+            }
+            _ => format!("remove node selector {key} from {pod}"),
+        },
         Fix::DropNodeAffinity => format!("remove the required node affinity from {pod}"),
         Fix::LiftTaint { pool, key, effect } => {
             format!("ask the driver's owner to remove taint {key}:{effect} from the devices of pool {pool}")
@@ -126,6 +134,14 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
 pub(in super::super) const OF_RUNTIME_CLASS: &str = "the RuntimeClass of the pod may add it to the new pod again: if it does, use another \
      runtimeClassName, or label a node";
 
+fn other_toleration(has_other: bool) -> &'static str {
+    if has_other {
+        ", whose toleration of this key does not match the taint"
+    } else {
+        ""
+    }
+}
+
 fn reduce(what: &str, to: &str, before: &Before) -> String {
     match before {
         Before::Amount(from) => format!("reduce {what} from {from} to {to}"),
@@ -133,6 +149,9 @@ fn reduce(what: &str, to: &str, before: &Before) -> String {
         _ => format!("reduce {what} to {to}"),
     }
 }
+
+/// Why a node may not take pods.
+pub(in super::super) const CORDONED: &str = "find out first why it is cordoned";
 
 /// What releases a claim.
 pub(in super::super) fn release(claim: &Key, before: &Before) -> String {
@@ -225,6 +244,18 @@ pub(in super::super) fn await_template(template: &str, kind: &str, owner: &Key) 
     let kind = kind.to_ascii_lowercase();
     format!("wait until the controller of {kind}/{owner} creates {template}")
 }
+
+/// That a template needs what makes one of the same name in another namespace.
+pub(in super::super) fn create_maker(template: &str, kind: &str, other: &Key) -> String {
+    format!(
+        "create the {kind} that makes {template}, as one makes resourceclaimtemplate/{other}, or create the pod in namespace {}",
+        other.namespace
+    )
+}
+
+/// Why the template is not enough.
+pub(in super::super) const CREATE_MAKER: &str =
+    "a copy of the template does not do: its configuration belongs to the other namespace";
 
 /// What to do if it does not.
 pub(in super::super) const AWAIT_TEMPLATE: &str =
@@ -380,6 +411,14 @@ pub(in super::super) fn publish(driver: &str, nodes: &[Str]) -> String {
         some(nodes)
     )
 }
+
+/// That a driver has to publish devices at all.
+pub(in super::super) fn publish_any(driver: &str) -> String {
+    format!("have driver {driver} publish devices")
+}
+
+/// How it does.
+pub(in super::super) const INSTALL: &str = "install the driver, or enable these devices in its installation";
 
 /// That a Deployment has to delete old pods first.
 pub(in super::super) fn strategy(deployment: &Key) -> String {

@@ -449,13 +449,15 @@ pub(in super::super) fn republishing(found: &Republishing) -> String {
 }
 
 /// What rules devices out that are not in use.
-fn lost(Lost { tainted, taint, why }: &Lost) -> String {
+fn lost(Lost { tainted, taints, why }: &Lost) -> String {
     let tainted = (*tainted > 0).then(|| {
         let is = if *tainted == 1 { "is" } else { "are" };
-        let taint = taint
-            .as_ref()
-            .map_or_else(String::new, |taint| format!(" ({taint})"));
-        format!("{tainted} {is} tainted{taint}")
+        let taints = if taints.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", some(taints))
+        };
+        format!("{tainted} {is} tainted{taints}")
     });
     let why = why.as_ref().map(brief);
     tainted.into_iter().chain(why).collect::<Vec<_>>().join(", ")
@@ -474,9 +476,15 @@ pub(in super::super) fn absent(absence: &Absence) -> String {
         Absence::Unpublished(class) => {
             format!("no devices are published, of class {class} or any other")
         }
-        Absence::OtherClasses(class, 1) => format!("the only published device is not of class {class}"),
-        Absence::OtherClasses(class, published) => {
-            format!("none of the {published} published devices is of class {class}")
+        Absence::OtherClasses(class, published, driver) => {
+            let none = match published {
+                1 => format!("the only published device is not of class {class}"),
+                _ => format!("none of the {published} published devices is of class {class}"),
+            };
+            let driver = driver
+                .as_ref()
+                .map_or_else(String::new, |driver| format!(": driver {driver} publishes none"));
+            none + &driver
         }
         Absence::Unselected {
             class,
@@ -731,7 +739,7 @@ pub(in super::super) fn one_of_pods(
     } else if is_fine {
         format!("{owner} has {pods} pods, and none is pending")
     } else {
-        format!("first pending pod of the {pods} pods of {owner}")
+        format!("first pod with a problem, of the {pods} pods of {owner}")
     }
 }
 

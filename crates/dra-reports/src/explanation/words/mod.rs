@@ -19,18 +19,18 @@ pub(super) use headline::{
     answer, cause, next_pod, of_member, one_of_pods, owner_ended, republishing, unserved,
 };
 pub(super) use notes::{
-    CLAIM_IS_DELETED, Upcoming, claim_from, fails_by_default, former_users, has_other_rules, idle_holder,
-    kept_claim, lost_user, may_be_a_bug, may_be_meant, may_have_changed, may_not_be_simulated,
-    misspelled_driver, not_even_recreated, nth_pod, on_by_silence, pending_users, placed_before, preempted,
-    preempting, rounded, stuck_user, template_is_meant, told_by_driver, unknown_recreated, unread_recreated,
-    upcoming, without_gates,
+    CLAIM_IS_DELETED, CORDONED_ONLY, HAS_CHANGED, UNUSED, Upcoming, claim_from, fails_by_default,
+    former_users, has_other_rules, idle_holder, kept_claim, lost_user, may_be_a_bug, may_be_meant,
+    may_have_changed, may_not_be_simulated, misspelled_driver, not_even_recreated, nth_pod, on_by_silence,
+    pending_users, placed_before, preempted, preempting, rounded, shared_by_all, stuck_user,
+    template_is_meant, told_by_driver, unknown_recreated, unread_recreated, upcoming, without_gates,
 };
 pub(super) use reasons::{ADMIN_ACCESS, brief, keeps_alignment, of_reason};
 pub(super) use waiting::{
-    error_ends_all, keeps_own, kept, never, never_offered, never_together, node_is_coming, not_simulated,
-    or_node_comes, rolled_out, spared, unknown_wait, unusable_pools, waiting_for, when_deallocated,
-    when_finished, when_nodes_untainted, when_published, when_released, when_restored, when_uncordoned,
-    when_untainted, why_unknown,
+    NO_PREEMPTION, error_ends_all, held_up, keeps_own, kept, never, never_offered, never_together,
+    node_is_coming, not_simulated, or_node_comes, rolled_out, spared, unknown_wait, unusable_pools,
+    waiting_for, when_deallocated, when_finished, when_nodes_untainted, when_published, when_released,
+    when_restored, when_uncordoned, when_untainted, why_unknown,
 };
 
 fn claims(keys: &[Key]) -> String {

@@ -9,6 +9,13 @@ use crate::allocation::words::pod;
 use crate::listing::some;
 use crate::script::Resource;
 
+/// Why a claim that fits is not allocated.
+pub(in super::super) const UNUSED: &str = "no pod uses the claim: it is allocated once one does";
+
+/// That kube-scheduler places no pod where the claim fits.
+pub(in super::super) const CORDONED_ONLY: &str =
+    "the nodes where it fits are cordoned: kube-scheduler places no pod there";
+
 /// Which pod of a manifest is explained.
 pub(in super::super) fn nth_pod(number: usize, all: usize) -> String {
     match number {
@@ -257,6 +264,16 @@ pub(in super::super) fn may_have_changed(who: &Speaker) -> String {
         Speaker::ClaimController | Speaker::Component(_) => "the controller",
     };
     format!("possible cause: the state has changed since then, and {not_yet} has not retried")
+}
+
+/// That what kube-scheduler said is over.
+pub(in super::super) const HAS_CHANGED: &str = "the state has changed since then, as no node has such a taint or is cordoned now: the scheduler retries within minutes";
+
+/// That all pods of an owner have one claim.
+pub(in super::super) fn shared_by_all(owner: &str, claim: &Key) -> String {
+    format!(
+        "the pods of {owner} share claim/{claim}, so all of them need the node of its devices; a claim template gives each its own claim"
+    )
 }
 
 /// That a component may have a bug.

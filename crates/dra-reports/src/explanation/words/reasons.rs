@@ -251,9 +251,13 @@ fn of_together(together: &Together) -> String {
                 if names.len() == 1 { "it" } else { "them" },
             )
         }
-        Together::Counters(pool, shortage) => format!(
-            "the devices allocated first leave too little of counter {} in pool {pool} for the next; without shared counter limits the \
+        Together::Counters(pool, shortage, by) => format!(
+            "the devices allocated first{} leave too little of counter {} in pool {pool} for the next; without shared counter limits the \
              claims fit",
+            match by.as_slice() {
+                [] => String::new(),
+                by => format!(" and those of {}", claims(by)),
+            },
             short(shortage)
         ),
         Together::Requests {
@@ -365,7 +369,10 @@ fn ruled_out(why: RuledOut, evidence: &Evidence) -> String {
         },
         RuledOut::Incompatible => "devices in use belong to other compatibility groups".to_owned(),
         RuledOut::Tainted => match evidence {
-            Evidence::Taint(taint) => format!("untolerated taint {taint}"),
+            Evidence::Taints(taints) => {
+                let s = if taints.len() == 1 { "" } else { "s" };
+                format!("untolerated taint{s} {}", some(taints))
+            }
             _ => "untolerated taint".to_owned(),
         },
         RuledOut::ConstraintAttribute => match evidence {

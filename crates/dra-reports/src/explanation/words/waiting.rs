@@ -131,7 +131,7 @@ pub(in super::super) fn why_unknown(why: &Uncertain) -> String {
         Uncertain::NotFound(nodes) => {
             let names: Vec<String> = nodes.iter().map(ToString::to_string).collect();
             format!(
-                "it would fit on {} if every device were available and untainted, but which pods have to finish is unknown",
+                "it would fit on {} if all other pods finished and no device were tainted, but which pods have to finish is unknown",
                 listed_names(&names, "and")
             )
         }
@@ -217,11 +217,37 @@ pub(in super::super) fn kept(consumers: &[Consumer], owner: &OwnerName, why: Kep
     }
 }
 
-/// That a rollout deletes those who have what the subject needs.
-pub(in super::super) fn rolled_out(consumers: &[Consumer], owner: &OwnerName, nodes: &[Str]) -> String {
-    let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
+/// That a higher priority does not help. Mirrors `plugins/dynamicresources/dynamicresources.go`, `PreFilterExtensions`, v1.37.2: removed pods
+/// keep their devices in the simulation of preemption.
+pub(in super::super) const NO_PREEMPTION: &str =
+    "kube-scheduler does not preempt pods for their devices, whatever their priority";
+
+/// That two Jobs may wait for each other.
+pub(in super::super) fn held_up(own: &str, other: &str) -> String {
     format!(
-        "fits on {} once the rollout of {owner} deletes {}, which does not depend on this pod",
+        "{own} and {other} both have devices, and pods that wait for more: if the pods of a Job need each other, neither Job ends; suspend one \
+         of the two"
+    )
+}
+
+/// That a rollout deletes those who have what the subject needs.
+pub(in super::super) fn rolled_out(
+    once_ready: &[Key],
+    consumers: &[Consumer],
+    owner: &OwnerName,
+    nodes: &[Str],
+) -> String {
+    let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
+    let awaited = match once_ready {
+        [] => ", which does not depend on this pod".to_owned(),
+        [one] => format!(", after pod/{one} is ready"),
+        more => format!(
+            ", after {} are ready",
+            some(more.iter().map(|key| format!("pod/{key}")))
+        ),
+    };
+    format!(
+        "fits on {} once the rollout of {owner} deletes {}{awaited}",
         some_of(nodes),
         listed_names(&names, "or")
     )

@@ -14,7 +14,8 @@ use crate::scheduling::spared::Sparing;
 use dra_allocator::devices::{keeps_off, known_names, rule_matches_pool, rules_of_scheduler, slice_device};
 use dra_cel::{DeviceInput, Known, Mistake, Terms, guarded, repairs};
 use dra_model::{
-    AllocationMode, Claim, Cluster, DeviceRequest, Key, Node, NodeSelector, Pod, Quantity, Str, lookup,
+    AllocationMode, Claim, Cluster, DeviceRequest, Format, Key, Node, NodeSelector, Pod, Quantity, Str,
+    lookup,
 };
 
 /// Changes that are tried on a node: as many more as any search has time for are looked for, and left out.
@@ -51,7 +52,13 @@ fn of_node(node: &Node, pod: &Pod) -> Vec<Fix> {
         }
         // A pod that tolerates this one is put on a node that is being drained.
         if taint.key != plain::UNSCHEDULABLE {
-            fixes.push(Fix::TolerateNode { key, effect });
+            let mut known = pod.spec.tolerations.iter();
+            let has_other = known.any(|known| known.key == key);
+            fixes.push(Fix::TolerateNode {
+                key,
+                effect,
+                has_other,
+            });
         }
     }
     for (key, value) in &pod.spec.node_selector {
@@ -358,15 +365,34 @@ fn of_extended(cluster: &Cluster, pod: &Pod, own: &[Arc<Claim>]) -> Vec<Fix> {
                 continue;
             }
             for count in (1..amount.value().min(MOST_COUNTS + 1)).rev() {
-                fixes.push(Fix::FewerExtended {
+                fixes.push(Fix::LessResource {
                     container: container.name.clone(),
                     resource: resource.clone(),
-                    count,
+                    amount: Quantity::new(count, Format::DecimalSi),
                 });
             }
         }
     }
     fixes
+}
+
+/// Less of what the node itself has too little of: as much as is left for the container that asks for the most, if that is half of it at
+/// least. With less than that hardly any program would do.
+fn of_resources(cluster: &Cluster, pod: &Pod, node: &Node) -> Vec<Fix> {
+    let less = |lack: plain::Lack| {
+        let containers = pod.spec.containers.iter();
+        let (wanted, container) = containers
+            .filter_map(|one| Some((lookup(&one.resources.requests, &lack.resource)?, one)))
+            .max_by_key(|(wanted, _)| *wanted)?;
+        let amount = lack.without_shortage(wanted)?;
+        Some(Fix::LessResource {
+            container: container.name.clone(),
+            resource: lack.resource,
+            amount,
+        })
+    };
+    let lacks = plain::lacks(cluster, pod, node).into_iter();
+    lacks.filter_map(less).collect()
 }
 
 /// Classes that offer what nothing does.
@@ -449,6 +475,7 @@ pub(super) fn all(
     if let Some(pod) = pod {
         fixes.extend(of_node(node, pod));
         fixes.extend(of_extended(cluster, pod, own));
+        fixes.extend(of_resources(cluster, pod, node));
         fixes.extend(of_classes(cluster, pod));
     }
     fixes.sort_by_key(rank);
@@ -459,8 +486,10 @@ pub(super) fn all(
 /// Cheapest first; of several device counts the largest first.
 pub(super) fn rank(fix: &Fix) -> (super::ClassOfFix, i64, Fix) {
     let less = match fix {
-        Fix::Fewer { count, .. } | Fix::FewerExtended { count, .. } => -count,
-        Fix::LessCapacity { amount, .. } => amount.value().saturating_neg(),
+        Fix::Fewer { count, .. } => -count,
+        Fix::LessCapacity { amount, .. } | Fix::LessResource { amount, .. } => {
+            amount.value().saturating_neg()
+        }
         _ => 0,
     };
     (fix.class(), less, fix.clone())

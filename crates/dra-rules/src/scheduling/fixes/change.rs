@@ -7,7 +7,7 @@ use crate::scheduling::plain::{UNSCHEDULABLE, tells_unfit};
 use dra_cel::Terms;
 use dra_model::{
     AllocationMode, Change, Claim, Class, Cluster, DeviceRequest, Key, Kind, Node, Object, Pod, PoolId,
-    Quantity, Slice, Str, Taint, Toleration,
+    Quantity, Resources, Slice, Str, Taint, Toleration, lookup,
 };
 
 /// A single change.
@@ -46,6 +46,8 @@ pub enum Fix {
         key: Str,
         /// Effect of the taint.
         effect: Str,
+        /// True if the pod has a toleration of the key, which does not tolerate the taint.
+        has_other: bool,
     },
     /// A request asks for fewer devices.
     Fewer {
@@ -56,14 +58,14 @@ pub enum Fix {
         /// The number that it asks for then.
         count: i64,
     },
-    /// A container asks for less of an extended resource.
-    FewerExtended {
+    /// A container asks for less of a resource of the node, or of an extended resource that a class stands behind.
+    LessResource {
         /// The container.
         container: Str,
         /// The resource.
         resource: Str,
         /// The amount that it asks for then.
-        count: i64,
+        amount: Quantity,
     },
     /// A container asks for no extended resource whose devices the claims request, too.
     DropExtended {
@@ -201,17 +203,32 @@ pub enum ClassOfFix {
     Operator,
 }
 
+/// A field that a change writes: of a request of a claim, or a resource of a container.
+#[derive(PartialEq, Eq)]
+enum Field<'f> {
+    Count(&'f Key, &'f Str),
+    Class(&'f Key, &'f Str),
+    Capacity(&'f Key, &'f Str, &'f Str),
+    Selector(&'f Key, &'f Str, usize),
+    Resource(&'f Str, &'f Str),
+}
+
 impl Fix {
     /// Returns who can make the change.
     pub fn class(&self) -> ClassOfFix {
         match self {
-            Self::Release { in_use: false, .. } | Self::Uncordon { .. } => ClassOfFix::Idle,
-            Self::Tolerate { has_other: false, .. } | Self::TolerateNode { .. } => ClassOfFix::Tolerate,
-            Self::Fewer { .. } | Self::FewerExtended { .. } | Self::LessCapacity { .. } => ClassOfFix::Less,
+            Self::Release { in_use: false, .. } | Self::Uncordon { .. } | Self::RestoreNode { .. } => {
+                ClassOfFix::Idle
+            }
+            Self::Tolerate { has_other: false, .. } | Self::TolerateNode { has_other: false, .. } => {
+                ClassOfFix::Tolerate
+            }
+            Self::Fewer { .. } | Self::LessResource { .. } | Self::LessCapacity { .. } => ClassOfFix::Less,
             Self::ReplaceTerm { .. }
             | Self::RenewClaim { .. }
             | Self::DropExtended { .. }
-            | Self::Tolerate { has_other: true, .. } => ClassOfFix::Same,
+            | Self::Tolerate { has_other: true, .. }
+            | Self::TolerateNode { has_other: true, .. } => ClassOfFix::Same,
             Self::DropTerm { .. }
             | Self::DropConstraint { .. }
             | Self::UseClass { .. }
@@ -220,7 +237,6 @@ impl Fix {
             Self::LiftTaint { .. }
             | Self::DeleteRule { .. }
             | Self::OfferResource { .. }
-            | Self::RestoreNode { .. }
             | Self::LiftNodeTaint { .. } => ClassOfFix::Operator,
             Self::Release { in_use: true, .. } => ClassOfFix::Victims,
         }
@@ -233,96 +249,42 @@ impl Fix {
             (Self::RenewClaim { claim, .. }, edit) | (edit, Self::RenewClaim { claim, .. }) => {
                 edit.edits_claim() == Some(claim)
             }
-            (
-                Self::Fewer { claim, request, .. },
-                Self::Fewer {
-                    claim: c, request: r, ..
-                },
-            )
-            | (
-                Self::UseClass { claim, request, .. },
-                Self::UseClass {
-                    claim: c, request: r, ..
-                },
-            ) => claim == c && request == r,
-            (
-                Self::FewerExtended {
-                    container, resource, ..
-                },
-                Self::FewerExtended {
-                    container: c,
-                    resource: r,
-                    ..
-                },
-            )
-            | (
-                Self::FewerExtended {
-                    container, resource, ..
-                },
-                Self::DropExtended {
-                    container: c,
-                    resource: r,
-                },
-            )
-            | (
-                Self::DropExtended { container, resource },
-                Self::FewerExtended {
-                    container: c,
-                    resource: r,
-                    ..
-                },
-            ) => container == c && resource == r,
-            (
-                Self::LessCapacity {
-                    claim,
-                    request,
-                    capacity,
-                    ..
-                },
-                Self::LessCapacity {
-                    claim: c,
-                    request: r,
-                    capacity: n,
-                    ..
-                },
-            ) => claim == c && request == r && capacity == n,
-            // Both write the whole selector.
-            (
-                Self::ReplaceTerm {
-                    claim,
-                    request,
-                    selector,
-                    ..
-                },
-                Self::ReplaceTerm {
-                    claim: c,
-                    request: r,
-                    selector: s,
-                    ..
-                }
-                | Self::DropTerm {
-                    claim: c,
-                    request: r,
-                    selector: s,
-                    ..
-                },
-            )
-            | (
-                Self::DropTerm {
-                    claim,
-                    request,
-                    selector,
-                    ..
-                },
-                Self::ReplaceTerm {
-                    claim: c,
-                    request: r,
-                    selector: s,
-                    ..
-                },
-            ) => claim == c && request == r && selector == s,
-            _ => false,
+            // Several terms of a selector can go.
+            (Self::DropTerm { .. }, Self::DropTerm { .. }) => false,
+            _ => self.field().is_some_and(|field| Some(field) == other.field()),
         }
+    }
+
+    /// The field of an object that it writes, if others write it, too.
+    fn field(&self) -> Option<Field<'_>> {
+        Some(match self {
+            Self::Fewer { claim, request, .. } => Field::Count(claim, request),
+            Self::UseClass { claim, request, .. } => Field::Class(claim, request),
+            Self::LessCapacity {
+                claim,
+                request,
+                capacity,
+                ..
+            } => Field::Capacity(claim, request, capacity),
+            // Both write the whole selector.
+            Self::ReplaceTerm {
+                claim,
+                request,
+                selector,
+                ..
+            }
+            | Self::DropTerm {
+                claim,
+                request,
+                selector,
+                ..
+            } => Field::Selector(claim, request, *selector),
+            Self::LessResource {
+                container, resource, ..
+            }
+            | Self::DropExtended { container, resource } => Field::Resource(container, resource),
+            _ => return None,
+        })
     }
 
     /// Makes changes that were all found in the same `cluster` there and in `pod`, which is in the cluster, too.
@@ -422,7 +384,7 @@ impl Fix {
                     claim.spec.devices.constraints.remove(*place);
                 }
             }),
-            Self::TolerateNode { key, effect } => change_pod(cluster, pod, |pod| {
+            Self::TolerateNode { key, effect, .. } => change_pod(cluster, pod, |pod| {
                 pod.spec.tolerations.push(Toleration {
                     key: key.clone(),
                     operator: "Exists".into(),
@@ -430,20 +392,26 @@ impl Fix {
                     ..Toleration::default()
                 });
             }),
-            Self::FewerExtended {
+            Self::LessResource {
                 container,
                 resource,
-                count,
-            } => change_resources(cluster, pod, container, |list| {
-                for (_, amount) in list.iter_mut().filter(|(name, _)| name == resource) {
-                    if let Ok(less) = count.to_string().parse::<Quantity>() {
-                        *amount = less;
-                    }
+                amount,
+            } => change_resources(cluster, pod, container, |resources| {
+                let before = lookup(&resources.requests, resource).cloned();
+                // A limit that is greater than the request does not count for kube-scheduler.
+                for (_, wanted) in resources
+                    .requests
+                    .iter_mut()
+                    .chain(&mut resources.limits)
+                    .filter(|(name, wanted)| name == resource && before.as_ref() == Some(wanted))
+                {
+                    *wanted = amount.clone();
                 }
             }),
             Self::DropExtended { container, resource } => {
-                change_resources(cluster, pod, container, |list| {
-                    list.retain(|(name, _)| name != resource);
+                change_resources(cluster, pod, container, |resources| {
+                    resources.requests.retain(|(name, _)| name != resource);
+                    resources.limits.retain(|(name, _)| name != resource);
                 });
             }
             Self::DropNodeLabel { key } => change_pod(cluster, pod, |pod| {
@@ -524,15 +492,13 @@ fn change_resources(
     cluster: &mut Cluster,
     pod: &mut Option<Arc<Pod>>,
     container: &str,
-    change: impl Fn(&mut Vec<(Str, Quantity)>),
+    change: impl Fn(&mut Resources),
 ) {
     change_pod(cluster, pod, |pod| {
         let spec = &mut pod.spec;
         let containers = spec.containers.iter_mut().chain(&mut spec.init_containers);
         for found in containers.filter(|found| found.name == container) {
-            let resources = &mut *found.resources;
-            change(&mut resources.requests);
-            change(&mut resources.limits);
+            change(&mut found.resources);
         }
     });
 }

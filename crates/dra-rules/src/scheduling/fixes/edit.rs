@@ -65,7 +65,7 @@ impl Fix {
         matches!(
             self,
             Self::TolerateNode { .. }
-                | Self::FewerExtended { .. }
+                | Self::LessResource { .. }
                 | Self::DropExtended { .. }
                 | Self::DropNodeLabel { .. }
                 | Self::DropNodeAffinity

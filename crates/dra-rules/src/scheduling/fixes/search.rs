@@ -513,11 +513,11 @@ fn is_dearer(set: &[Fix], known: &[Fix]) -> bool {
     let dearer = |one: &Fix, other: &Fix| {
         one == other
             || match (one, other) {
-                (Fix::LessCapacity { amount, .. }, Fix::LessCapacity { amount: more, .. }) => {
+                (Fix::LessCapacity { amount, .. }, Fix::LessCapacity { amount: more, .. })
+                | (Fix::LessResource { amount, .. }, Fix::LessResource { amount: more, .. }) => {
                     amount <= more && one.excludes(other)
                 }
-                (Fix::Fewer { count, .. }, Fix::Fewer { count: more, .. })
-                | (Fix::FewerExtended { count, .. }, Fix::FewerExtended { count: more, .. }) => {
+                (Fix::Fewer { count, .. }, Fix::Fewer { count: more, .. }) => {
                     count <= more && one.excludes(other)
                 }
                 _ => false,

@@ -272,6 +272,7 @@ impl World {
         let tolerate = |key: &str| Fix::TolerateNode {
             key: key.into(),
             effect: "NoSchedule".into(),
+            has_other: false,
         };
         for (number, machine) in self.nodes.iter().enumerate() {
             let node = Str::from(format!("node-{number}"));
