@@ -41,6 +41,9 @@ pub(super) enum Emits {
     Objects,
 }
 
+/// Consumers of a claim that are printed.
+const CONSUMERS: usize = 8;
+
 /// The document.
 pub(super) fn doc(explanation: &Explanation, page: Page, emits: Emits) -> Doc {
     let mut doc = Doc::new();
@@ -65,7 +68,13 @@ pub(super) fn doc(explanation: &Explanation, page: Page, emits: Emits) -> Doc {
     let mut add = |key, texts: &[String]| more.extend(texts.iter().map(|text| (key, text.clone())));
     if let Some(holds) = &explanation.holds {
         add("Holds", &holds.devices);
-        add("Reserved for", &holds.consumers);
+        let (told, rest) = holds
+            .consumers
+            .split_at(page.told(CONSUMERS, holds.consumers.len()));
+        add("Reserved for", told);
+        if !rest.is_empty() {
+            add("Reserved for", &[format!("{} more", rest.len())]);
+        }
     }
     // What the rules predict is not a quotation.
     if explanation.said.is_some() {

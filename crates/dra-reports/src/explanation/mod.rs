@@ -691,6 +691,7 @@ impl<'e> Explained<'e> {
                 Some(full) => {
                     report.conclude(Answer::Full(fits, nodes.len(), full.key()));
                     report.cause = Some(Cause::TooManyConsumers(full.key()));
+                    report.notes.push(words::FULL.to_owned());
                     report.fixes.extend(FixItem::of_former(self.cluster(), full));
                 }
                 None => report.conclude(Answer::Fits(fits, nodes.len())),

@@ -19,7 +19,7 @@ pub(super) use headline::{
     answer, cause, next_pod, of_member, one_of_pods, owner_ended, republishing, unserved,
 };
 pub(super) use notes::{
-    CLAIM_IS_DELETED, CORDONED_ONLY, HAS_CHANGED, UNUSED, Upcoming, claim_from, fails_by_default,
+    CLAIM_IS_DELETED, CORDONED_ONLY, FULL, HAS_CHANGED, UNUSED, Upcoming, claim_from, fails_by_default,
     former_users, has_other_rules, idle_holder, kept_claim, lost_user, may_be_a_bug, may_be_meant,
     may_have_changed, may_not_be_simulated, misspelled_driver, not_even_recreated, nth_pod, on_by_silence,
     pending_users, placed_before, preempted, preempting, rounded, shared_by_all, stuck_user,

@@ -12,6 +12,9 @@ use crate::script::Resource;
 /// Why a claim that fits is not allocated.
 pub(in super::super) const UNUSED: &str = "no pod uses the claim: it is allocated once one does";
 
+/// What helps beside a claim that has the most consumers.
+pub(in super::super) const FULL: &str = "kube-scheduler reserves it once one of its pods has ended; with another claim, or a claim template, the pod does not depend on them";
+
 /// That kube-scheduler places no pod where the claim fits.
 pub(in super::super) const CORDONED_ONLY: &str =
     "the nodes where it fits are cordoned: kube-scheduler places no pod there";
