@@ -1064,8 +1064,42 @@ const CASES: &[Case] = &[
         file: "driver-crashes-and-devices-stay",
         code: 1,
         has: &[
-            "publishes 1 device for 1 node, but pod/nvidia-dra-driver/nvidia-dra-driver-kubelet-plugin-gpux1 on gpu-1 is not ready",
+            "publishes 1 device for 1 node, but cannot prepare devices for pods on gpu-1",
+            "is crashing (container gpus: CrashLoopBackOff)",
         ],
+        has_not: &[],
+    },
+    Case {
+        ask: "check -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "driver-crashes-and-devices-stay",
+        code: 1,
+        has: &["DRA038", "cannot prepare devices for pods on node/gpu-1"],
+        has_not: &[],
+    },
+    Case {
+        ask: "explain node/gpu-1 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "driver-crashes-and-devices-stay",
+        code: 1,
+        has: &["gpu.nvidia.com: cannot prepare devices here", "is crashing"],
+        has_not: &[],
+    },
+    // A driver was uninstalled, and its slice is left.
+    Case {
+        ask: "explain driver/gpu.nvidia.com -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "slices-of-a-driver-that-is-gone",
+        code: 1,
+        has: &[
+            "cannot prepare devices for pods on gpu-1",
+            "is not registered with the kubelet",
+        ],
+        has_not: &[],
+    },
+    // A node that is not reachable keeps its slices.
+    Case {
+        ask: "explain driver/gpu.nvidia.com -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "driver-on-an-unreachable-node",
+        code: 1,
+        has: &["cannot prepare devices for pods on gpu-1: node/gpu-1 is not ready"],
         has_not: &[],
     },
     // An init container runs.

@@ -88,7 +88,7 @@ impl<'c> Stages<'c> {
             return;
         }
         if heartbeat.is_silent() || self.lacks_runtime(node, heartbeat) {
-            found.stuck = self.not_ready(node, heartbeat).map(|mut stuck| {
+            found.stuck = self.not_ready(node).map(|mut stuck| {
                 stuck.since = Some(since);
                 stuck.evidence.insert(0, ended);
                 stuck

@@ -493,7 +493,7 @@ impl<'c> Stages<'c> {
                 return;
             }
         }
-        found.stuck = halted().or_else(|| self.not_ready(node, self.heartbeat(node)));
+        found.stuck = halted().or_else(|| self.not_ready(node));
         if found.stuck.is_some() {
             return;
         }
@@ -743,8 +743,9 @@ impl<'c> Stages<'c> {
         text.unwrap_or_default()
     }
 
-    /// Returns why nothing can be expected of a kubelet with this heartbeat, where the pod is not made yet.
-    fn not_ready(&self, node: &Str, heartbeat: Heartbeat) -> Option<Stuck<'c>> {
+    /// Returns why nothing can be expected of the kubelet of `node`, where the pod is not made yet.
+    pub fn not_ready(&self, node: &Str) -> Option<Stuck<'c>> {
+        let heartbeat = self.heartbeat(node);
         let text = self.why_not_ready(node).to_owned();
         let cause = match heartbeat {
             Heartbeat::Ready => return None,

@@ -117,9 +117,6 @@ impl Stages<'_> {
             return None;
         }
         let name = &node.metadata.name;
-        let lasts = |since: Option<Time>| {
-            since.is_none_or(|since| self.now.since(since).as_secs() >= STARTING_SECONDS)
-        };
         let plugin = self.plugin(driver, name);
         // A driver that runs publishes again what the start of the kubelet deleted.
         if matches!(plugin, Plugin::Ready(..) | Plugin::NotReady(_) | Plugin::Hidden)
@@ -153,19 +150,51 @@ impl Stages<'_> {
                     None => without_pods(cluster, driver, node),
                 }
             }
+            Plugin::Crashing(..) | Plugin::NotReady(_) => self.is_down(plugin),
+            Plugin::Pending(pod, message) => Some(BrokenLink::Pending(pod, message.unwrap_or_default())),
+            Plugin::OtherFolder(pod, ..) => Some(BrokenLink::Silent(pod)),
+            Plugin::Ready(pod, since, _) => self.lasts(since).then_some(BrokenLink::Silent(pod)),
+        }
+    }
+
+    /// Returns why `driver` cannot prepare on `node` the devices that it publishes for it: they stay published when its pod stops working.
+    pub fn unprepared(&self, driver: &Str, node: &Node) -> Option<BrokenLink> {
+        let plugin = self.plugin(driver, &node.metadata.name);
+        // The container of another driver in the same pod.
+        if let Plugin::Crashing(_, why) = &plugin
+            && !is_container_of(driver, &why.container)
+            && let Some(pod) = self.pod_of(&plugin)
+        {
+            let mut containers = pod.spec.containers.iter();
+            if containers.any(|container| is_container_of(driver, &container.name)) {
+                return None;
+            }
+        }
+        self.is_down(plugin)
+            .filter(|_| publishes_for(self.cluster, driver, &node.metadata) == Some(true))
+    }
+
+    /// The driver's pod does not work, for longer than it needs to start.
+    fn is_down(&self, plugin: Plugin) -> Option<BrokenLink> {
+        match plugin {
             Plugin::Crashing(pod, why) => Some(BrokenLink::Crashing {
                 pod,
                 container: why.container,
                 reason: why.reason,
             }),
-            Plugin::Pending(pod, message) => Some(BrokenLink::Pending(pod, message.unwrap_or_default())),
-            Plugin::NotReady(key) => {
-                let since = pod.and_then(|pod| pod.metadata.creation_timestamp);
-                lasts(since).then_some(BrokenLink::NotReady(key))
+            Plugin::NotReady(pod) => {
+                let since = self
+                    .cluster
+                    .pod(&pod)
+                    .and_then(|pod| pod.metadata.creation_timestamp);
+                self.lasts(since).then_some(BrokenLink::NotReady(pod))
             }
-            Plugin::OtherFolder(pod, ..) => Some(BrokenLink::Silent(pod)),
-            Plugin::Ready(pod, since, _) => lasts(since).then_some(BrokenLink::Silent(pod)),
+            _ => None,
         }
+    }
+
+    fn lasts(&self, since: Option<Time>) -> bool {
+        since.is_none_or(|since| self.now.since(since).as_secs() >= STARTING_SECONDS)
     }
 
     /// Returns whether `driver` is to publish again what the start of the node's kubelet deleted: it runs there, or has devices in use there.

@@ -63,7 +63,7 @@ impl<'c> Stages<'c> {
             return None;
         }
         // A node that is not ready makes its pods unready.
-        if let Some(of_node) = self.not_ready(node, self.heartbeat(node)) {
+        if let Some(of_node) = self.not_ready(node) {
             return Some(of_node);
         }
         let events = self.cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
