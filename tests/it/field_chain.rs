@@ -1129,6 +1129,24 @@ const CASES: &[Case] = &[
         has: &["that can be allocated together: their shared counters never suffice"],
         has_not: &["available or not"],
     },
+    // A container keeps the pod running whose work is done.
+    Case {
+        ask: "explain job/etl -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "sidecar-of-a-finished-job",
+        code: 1,
+        has: &[
+            "container main exited with code 0 at 2026-11-28T07:59:00Z, and the pod does not end before container istio-proxy",
+            "1. end the process of container istio-proxy",
+        ],
+        has_not: &["make the pod ready"],
+    },
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "sidecar-of-a-finished-job",
+        code: 1,
+        has: &["Note: pod/ml/etl-4k2lp: container main exited with code 0"],
+        has_not: &[],
+    },
 ];
 
 #[test]

@@ -152,6 +152,7 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         | Cause::DeviceUnhealthy { .. }
         // `taints` and `simulate eviction` list what is to be evicted.
         | Cause::ToBeEvicted { .. }
+        | Cause::ContainersLeft { .. }
         | Cause::NotReady { .. }
         // Reported for the node, with all its pods.
         | Cause::NodeSilent { .. }

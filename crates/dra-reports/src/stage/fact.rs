@@ -121,7 +121,7 @@ impl StageFact {
                     *due = Due::Now;
                 }
             }
-            Cause::ContainerEnds(_, Some(end)) => end.finished_at = None,
+            Cause::ContainerEnds(_, Some(end)) | Cause::ContainersLeft { end, .. } => end.finished_at = None,
             Cause::ContainerNotStarted(_, waiting) => {
                 waiting.message = without_ids(&waiting.message, &pod.name).into();
             }

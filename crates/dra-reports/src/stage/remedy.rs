@@ -126,6 +126,14 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         }
         Cause::KillFails { .. } => Advice::by_hand("RepairRuntime", of_node(), words::stop_containers(node))
             .look(describe(&pod.key())),
+        Cause::ContainersLeft {
+            container, others, ..
+        } => Advice::by_hand(
+            "RepairContainer",
+            of_pod(),
+            words::end_the_rest(container, others),
+        )
+        .look(describe(&pod.key())),
         Cause::NotReady { .. }
             if !stuck
                 .evidence

@@ -201,6 +201,15 @@ pub enum Cause {
         /// When the pod is to be gone.
         due: Due,
     },
+    /// A container of the pod has ended for good, and the pod does not end before others do, which run.
+    ContainersLeft {
+        /// The container that ended last.
+        container: Str,
+        /// How it ended.
+        end: ContainerEnd,
+        /// The others.
+        others: Vec<Str>,
+    },
     /// The containers of the pod run, and it is not ready.
     NotReady {
         /// In the kubelet's words.
@@ -276,6 +285,7 @@ impl Cause {
             Self::DeviceNotPublished { .. }
                 | Self::DeviceUnhealthy { .. }
                 | Self::ToBeEvicted { .. }
+                | Self::ContainersLeft { .. }
                 | Self::NotReady { .. }
         )
     }
@@ -315,6 +325,7 @@ impl Cause {
             | Self::DeviceNotPublished { .. }
             | Self::DeviceUnhealthy { .. }
             | Self::ToBeEvicted { .. }
+            | Self::ContainersLeft { .. }
             | Self::NotReady { .. }
             | Self::UnprepareFails { .. }
             | Self::Finalizers(_)
@@ -353,6 +364,7 @@ impl Cause {
             | Self::ProbeFails { .. }
             | Self::ContainerNotStarted(..)
             | Self::ContainerEnds(..)
+            | Self::ContainersLeft { .. }
             | Self::NotReady { .. }
             | Self::PodFailed { .. } => Party::User,
             Self::EarlierClaim { lasts, .. }

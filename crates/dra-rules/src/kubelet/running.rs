@@ -2,6 +2,7 @@
 
 use super::cause::{Cause, Due, Evidence};
 use super::drivers::{republishing, unready};
+use super::ending::outlasted;
 use super::{EVICTING, MOUNTING_SECONDS, Stages, Stuck, said};
 use crate::eviction::{Release, claim_eviction, evicting_claims, evicting_taint, pod_eviction};
 use crate::health::{Health, HealthIndex, health_of_claims};
@@ -13,6 +14,7 @@ impl<'c> Stages<'c> {
     pub(super) fn endangered(&self, pod: &'c Pod, node: &Str) -> Option<Stuck<'c>> {
         self.unhealthy(pod)
             .or_else(|| self.evicted(pod, node))
+            .or_else(|| self.outlasted(pod))
             .or_else(|| self.unready(pod, node))
             .or_else(|| self.unlisted(pod))
     }
@@ -53,6 +55,19 @@ impl<'c> Stages<'c> {
         } else {
             Due::Now
         }
+    }
+
+    /// Returns that a container of the pod has ended, and the pod goes on with others, for longer than they need to end with it.
+    fn outlasted(&self, pod: &'c Pod) -> Option<Stuck<'c>> {
+        let (container, end, others) = outlasted(pod)?;
+        let since = end.finished_at?;
+        let cause = Cause::ContainersLeft {
+            container: container.clone(),
+            end: end.clone(),
+            others: others.into_iter().cloned().collect(),
+        };
+        let lasts = self.now.since(since).as_secs() >= MOUNTING_SECONDS;
+        lasts.then(|| Stuck::new(cause, Some(since), Evidence::Ended(container)))
     }
 
     /// Returns that the pod is not ready, for longer than containers need to start.

@@ -68,6 +68,11 @@ pub(in super::super) fn idle_holder(holder: &Key, why: &str) -> String {
     format!("{}, which has devices, is not running: {why}", pod(holder))
 }
 
+/// That a pod which has devices goes on after its work.
+pub(in super::super) fn lasting_holder(holder: &Key, why: &str) -> String {
+    format!("{}: {why}", pod(holder))
+}
+
 /// That a gate is assumed on, as the scheduler is silent.
 pub(in super::super) fn on_by_silence(gate: Gate, scheduler: &str) -> String {
     format!(

@@ -169,6 +169,17 @@ pub(in super::super) fn or_tolerate(taint: &Taint) -> String {
     )
 }
 
+/// A pod that goes on after one of its containers.
+pub(in super::super) fn end_the_rest(ended: &str, others: &[Str]) -> Text {
+    Text::new(
+        format!(
+            "end the process of container {} if it only accompanies container {ended}",
+            some(others)
+        ),
+        "the pod finishes then, whereas a Job runs a deleted pod again; as an init container with restartPolicy Always, it would end on its own",
+    )
+}
+
 /// A pod that is not ready, without a probe that fails.
 pub(in super::super) fn make_pod_ready() -> Text {
     Text::new("make the pod ready", "its condition Ready names the reason")

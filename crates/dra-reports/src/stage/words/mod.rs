@@ -194,6 +194,23 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             tainted(device, taint, rule.as_ref()),
             evicts(*due)
         ),
+        Cause::ContainersLeft {
+            container,
+            end,
+            others,
+        } => {
+            let rest = if others.len() == 1 {
+                "container"
+            } else {
+                "containers"
+            };
+            let at = end.finished_at.map(|at| format!(" at {at}")).unwrap_or_default();
+            format!(
+                "container {container} {}{at}, and the pod does not end before {rest} {}",
+                exited(end),
+                some(others)
+            )
+        }
         Cause::NotReady { text } => format!("it is not ready{}", said(text)),
         Cause::UnprepareFails { drivers } => format!(
             "its containers have exited, but {} does not unprepare its devices; only the logs of the kubelet and the driver report why",
@@ -370,11 +387,15 @@ pub(crate) fn waits_text(waits: Waits, pod: &Pod) -> String {
 
 /// How a container ended.
 fn end_text(end: &ContainerEnd) -> String {
+    format!("it {}, and is restarted", exited(end))
+}
+
+fn exited(end: &ContainerEnd) -> String {
     let reason = match end.reason.as_str() {
         "" | "Error" | "Completed" => String::new(),
         reason => format!(" ({reason})"),
     };
-    format!("it exited with code {}{reason}, and is restarted", end.exit_code)
+    format!("exited with code {}{reason}", end.exit_code)
 }
 
 /// What is said, behind what it is about.
