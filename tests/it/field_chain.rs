@@ -1147,6 +1147,24 @@ const CASES: &[Case] = &[
         has: &["Note: pod/ml/etl-4k2lp: container main exited with code 0"],
         has_not: &[],
     },
+    // The pods of a Job fail one after the other.
+    Case {
+        ask: "explain job/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "job-that-retries",
+        code: 1,
+        has: &[
+            "4 pods of Job train failed, the last pod/ml/train-ddddd (container main exited with code 134); it retries after a delay, up to backoffLimit 6",
+            "kubectl logs pod/train-ddddd",
+        ],
+        has_not: &["the pod has finished"],
+    },
+    Case {
+        ask: "explain -A -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "job-that-retries",
+        code: 1,
+        has: &["job/ml/train: 4 pods of Job train failed"],
+        has_not: &[],
+    },
 ];
 
 #[test]
