@@ -1165,6 +1165,14 @@ const CASES: &[Case] = &[
         has: &["job/ml/train: 4 pods of Job train failed"],
         has_not: &[],
     },
+    // The kubelet got further than its last warning.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "pulls-after-a-failure",
+        code: 0,
+        has: &["is starting on gpu-1 since 2026-11-28T09:58:20Z: Pulling image"],
+        has_not: &["is not registered"],
+    },
 ];
 
 #[test]

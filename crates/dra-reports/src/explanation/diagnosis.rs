@@ -851,7 +851,7 @@ impl Diagnosis {
     /// Of a claim, with what the cluster says of it.
     pub(super) fn of_claim(cluster: &Cluster, claim: &Claim) -> Self {
         Self {
-            events: events(cluster, Kind::ResourceClaim, &claim.metadata, None),
+            events: events(cluster, Kind::ResourceClaim, &claim.metadata, |_| false),
             ..Self::new(Target::claim(&claim.key()))
         }
     }

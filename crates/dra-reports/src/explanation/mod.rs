@@ -45,7 +45,7 @@ use dra_model::{
     Change, Claim, Cluster, Component, Event, Gap, Gate, Key, Kind, Meta, Node, Object, Pod, Str, Time,
     lookup,
 };
-use dra_rules::kubelet::started_since;
+use dra_rules::kubelet::is_over;
 use dra_rules::owners::Queued;
 use dra_rules::quota::Quotas;
 use dra_rules::reservation::{Origin, claim_names, is_done, unlisted, users};
@@ -144,7 +144,9 @@ fn with_quotas(
     if foreign_scheduler(cluster.environment(), pod).is_none() {
         report.not_simulated = not_simulated(pod).into_iter().map(str::to_owned).collect();
     }
-    report.events = events(cluster, Kind::Pod, &pod.metadata, started_since(cluster, pod));
+    report.events = events(cluster, Kind::Pod, &pod.metadata, |event| {
+        is_over(cluster, pod, event)
+    });
     report
         .notes
         .extend(unlisted(cluster, pod).iter().map(unlisted_text));
@@ -892,16 +894,12 @@ fn coming_node<'c>(cluster: &'c Cluster, pod: &Pod, now: Time) -> Option<&'c Eve
     (is_recent && SCALE_UP.contains(&last.reason.as_str())).then_some(last)
 }
 
-/// Warnings about an object, newest last, those of one text once; only those `after` that time.
-fn events(cluster: &Cluster, kind: Kind, metadata: &Meta, after: Option<Time>) -> Vec<Warning> {
+/// Warnings about an object, newest last, those of one text once, without those that are over.
+fn events(cluster: &Cluster, kind: Kind, metadata: &Meta, is_over: impl Fn(&Event) -> bool) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = Vec::new();
     for event in cluster.events_of(kind, metadata) {
-        let is_over = event
-            .last_seen()
-            .zip(after)
-            .is_some_and(|(seen, after)| seen <= after);
         let is_shown = event.type_ == "Warning" || is_of_autoscaler(event);
-        if !is_shown || is_over {
+        if !is_shown || is_over(event) {
             continue;
         }
         let mut warning = Warning::of(event);
