@@ -1173,6 +1173,16 @@ const CASES: &[Case] = &[
         has: &["is starting on gpu-1 since 2026-11-28T09:58:20Z: Pulling image"],
         has_not: &["is not registered"],
     },
+    // A container runs again that keeps ending.
+    Case {
+        ask: "explain pod/infer -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "restarts-again-and-again",
+        code: 0,
+        has: &[
+            "container main was restarted 57 times; before, it exited with code 139 at 2026-11-28T09:53:30Z",
+        ],
+        has_not: &[],
+    },
 ];
 
 #[test]

@@ -31,8 +31,8 @@ use crate::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for, own
 use crate::scheduling::{DeviceBinding, binding_timed_out, is_sidecar};
 use dra_allocator::devices::Taints;
 use dra_model::{
-    AllocatedDevice, Claim, Cluster, Container, ContainerStatus, ContainerWaiting, DeviceId, Event, Gap,
-    Gate, Key, Kind, Node, Pod, Str, Time,
+    AllocatedDevice, Claim, Cluster, Container, ContainerEnd, ContainerStatus, ContainerWaiting, DeviceId,
+    Event, Gap, Gate, Key, Kind, Node, Pod, Str, Time,
 };
 
 pub use cause::{Attaching, Cause, Due, Evidence, Party};
@@ -75,6 +75,9 @@ const SILENT_SECONDS: u64 = 300;
 
 /// Time that the kubelet needs to mount the volumes of a pod.
 const MOUNTING_SECONDS: u64 = 60;
+
+/// A container that ended within this time, and runs again, may not stay.
+const RESTART_SECONDS: u64 = 3600;
 
 /// Time that the device taint eviction controller needs to delete a pod.
 const EVICTING: Duration = Duration::from_secs(60);
@@ -335,6 +338,20 @@ impl<'c> Stages<'c> {
         let pulls = events.filter(|event| matches!(event.reason.as_str(), "Pulling" | "Pulled"));
         let last = pulls.max_by_key(|event| (event.last_seen(), event.reason == "Pulled"))?;
         (last.reason == "Pulling").then(|| Doing::Pulling(last.message.clone(), last.last_seen()))
+    }
+
+    /// The containers of a pod that run, and ended less than an hour ago, with how they did.
+    pub fn restarted(&self, pod: &'c Pod) -> impl Iterator<Item = (&'c ContainerStatus, &'c ContainerEnd)> {
+        let now = self.now;
+        let runs = |status: &ContainerStatus| {
+            let state = &status.state;
+            state.waiting.is_none() && state.terminated.is_none() && status.restart_count > 0
+        };
+        containers(pod).filter_map(move |status| {
+            let end = status.last_state.terminated.as_ref().filter(|_| runs(status))?;
+            let is_recent = now.since(end.finished_at?).as_secs() < RESTART_SECONDS;
+            is_recent.then_some((status, end))
+        })
     }
 
     fn of_any(&self, pod: &'c Arc<Pod>) -> Option<PodStage<'c>> {

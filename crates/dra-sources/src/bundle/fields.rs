@@ -250,7 +250,7 @@ status.conditions.{type, status, reason, message, lastTransitionTime, observedGe
 status.resourceClaimStatuses.{name, resourceClaimName}
 status.extendedResourceClaimStatus.resourceClaimName
 status.extendedResourceClaimStatus.requestMappings.{containerName, resourceName, requestName}
-status.{containerStatuses, initContainerStatuses}.name
+status.{containerStatuses, initContainerStatuses}.{name, restartCount}
 status.{containerStatuses, initContainerStatuses}.allocatedResourcesStatus.name
 status.{containerStatuses, initContainerStatuses}.allocatedResourcesStatus.resources.{resourceID, health, message}
 status.{containerStatuses, initContainerStatuses}.state.waiting.{reason, message}

@@ -6,8 +6,8 @@ use super::fact::{StageFact, Subject};
 use crate::allocation::words::claim;
 use crate::listing::some;
 use crate::warnings::missing;
-use crate::words::tainted;
-use dra_model::{ContainerEnd, DeviceId, Key, Pod, Str, Time};
+use crate::words::{counted, tainted};
+use dra_model::{ContainerEnd, ContainerStatus, DeviceId, Key, Pod, Str, Time};
 use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, Due, Evidence, Heartbeat, KeptOff, Party, Plugin, Problem, Refused,
     Unknown, Unread, Waiting, Waits, has_logs,
@@ -396,6 +396,21 @@ fn exited(end: &ContainerEnd) -> String {
         reason => format!(" ({reason})"),
     };
     format!("exited with code {}{reason}", end.exit_code)
+}
+
+/// That a container runs which has ended before.
+pub(crate) fn restarted_text(status: &ContainerStatus, end: &ContainerEnd) -> String {
+    let at = end.finished_at.map(|at| format!(" at {at}")).unwrap_or_default();
+    let times = counted(
+        usize::try_from(status.restart_count).unwrap_or_default(),
+        "time",
+        "times",
+    );
+    format!(
+        "container {} was restarted {times}; before, it {}{at}",
+        status.name,
+        exited(end)
+    )
 }
 
 /// What is said, behind what it is about.
