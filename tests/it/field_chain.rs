@@ -1183,6 +1183,17 @@ const CASES: &[Case] = &[
         ],
         has_not: &[],
     },
+    // A taint keeps the DaemonSet of a ComputeDomain off the pod's node.
+    Case {
+        ask: "explain pod/nccl-0 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "computedomain-kept-off",
+        code: 1,
+        has: &[
+            "daemonset/nvidia-dra-driver/computedomain-daemon-7b1c2f4a has no pod on gb-1: it does not tolerate the node's taint team=llm:NoSchedule",
+            "1. let daemonset/nvidia-dra-driver/computedomain-daemon-7b1c2f4a tolerate taint team=llm:NoSchedule of gb-1",
+        ],
+        has_not: &["get all nodes of"],
+    },
 ];
 
 #[test]

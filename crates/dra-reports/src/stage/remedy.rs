@@ -72,6 +72,16 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             let why = configured.map_or(Unprepared::Refused, Unprepared::Configured);
             of_driver(stages, stage, node, why)
         }
+        Cause::NodesMissing {
+            kept_off: Some((set, taint)),
+            ..
+        } => {
+            let text = words::tolerate(&set.namespace, &set.name, taint, node);
+            let look =
+                Command::kubectl("describe").object(Resource::called(Maker::DaemonSet.resource()), &set.name);
+            Advice::by_hand("AdmitDriver", format!("daemonset/{set}"), text)
+                .look(look.namespace(&set.namespace).done())
+        }
         Cause::NodesMissing { owner, others, .. } => {
             let target = format!(
                 "{}/{}",

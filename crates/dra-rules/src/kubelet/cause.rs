@@ -73,6 +73,8 @@ pub enum Cause {
         lacks: Incomplete,
         /// Its other pods that have no node.
         others: Vec<Key>,
+        /// The DaemonSet that runs for it on its nodes, and the taint that keeps its pods off the pod's node.
+        kept_off: Option<(Key, Taint)>,
     },
     /// The claim cannot be used, by the objects.
     Claim(Problem),

@@ -32,7 +32,7 @@ use crate::scheduling::{DeviceBinding, binding_timed_out, is_sidecar};
 use dra_allocator::devices::Taints;
 use dra_model::{
     AllocatedDevice, Claim, Cluster, Container, ContainerEnd, ContainerStatus, ContainerWaiting, DeviceId,
-    Event, Gap, Gate, Key, Kind, Node, Pod, Str, Time,
+    Event, Gap, Gate, Key, Kind, Node, Owner, Pod, Str, Time,
 };
 
 pub use cause::{Attaching, Cause, Due, Evidence, Party};
@@ -45,6 +45,7 @@ pub use ending::has_run;
 pub use heartbeat::Heartbeat;
 use heartbeat::{is_of_runtime, why_not_ready};
 pub use problems::{Problem, Problems, problems, rests_on};
+use publishing::untolerated;
 pub use publishing::{BrokenLink, Maker, Refused, known_drivers};
 pub use reach::{nodes_of_devices, nodes_of_slice, publishes_for};
 pub use said::Unread;
@@ -683,6 +684,15 @@ impl<'c> Stages<'c> {
         let owner = gathering(self.cluster, pod)?;
         let lacks = incomplete(owner)?;
         let others = gathered_with(self.cluster, pod, owner).into_iter();
+        let node = pod.node().and_then(|node| self.cluster.node(node));
+        // Its nodeSelector has the UID of what it is for.
+        let is_for = |set: &&Owner| {
+            let mut labels = set.node_selector.iter();
+            set.kind == "DaemonSet" && labels.any(|(_, value)| *value == owner.uid)
+        };
+        let mut sets = self.cluster.environment().owners.iter().filter(is_for);
+        let kept_off = node
+            .and_then(|node| sets.find_map(|set| Some((set.key.clone(), untolerated(set, node)?.clone()))));
         Some(Cause::NodesMissing {
             owner: owner.into(),
             lacks,
@@ -690,6 +700,7 @@ impl<'c> Stages<'c> {
                 .filter(|other| other.node().is_none())
                 .map(|other| other.key())
                 .collect(),
+            kept_off,
         })
     }
 

@@ -8,7 +8,7 @@ use super::{KeptOff, STARTING_SECONDS, Stages, publishes_for};
 use crate::access::{Access, Answer, Request, User};
 use crate::owners::refused_last;
 use crate::scheduling::drivers_named;
-use dra_model::{Cluster, Event, Key, Kind, Node, Owner, Pod, Str, Time};
+use dra_model::{Cluster, Event, Key, Kind, Node, Owner, Pod, Str, Taint, Time};
 
 /// Owner of a driver's pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -274,15 +274,17 @@ fn without_pods(cluster: &Cluster, driver: &str, node: &Node) -> Option<BrokenLi
         if !cluster.nodes().any(|node| selects(set, node)) {
             return Some(BrokenLink::Unselected(set.key.clone(), set.node_selector.clone()));
         }
-        // The controller of DaemonSets adds tolerations of what Kubernetes itself says of a node.
-        let mut taints = node
-            .spec
-            .taints
-            .iter()
-            .filter(|taint| keeps_pods_off(taint) && !taint.key.starts_with("node.kubernetes.io/"));
-        let taint = taints.find(|taint| !set.tolerations.tolerate(taint))?;
+        let taint = untolerated(set, node)?;
         selects(set, node).then(|| BrokenLink::NoPod(set.key.clone(), Some(KeptOff::Taint(taint.clone()))))
     })
+}
+
+/// Returns the taint of the node that keeps pods of a DaemonSet off. Its controller adds tolerations of what Kubernetes itself says of a node.
+pub(super) fn untolerated<'n>(set: &Owner, node: &'n Node) -> Option<&'n Taint> {
+    let taints = node.spec.taints.iter();
+    let mut taints =
+        taints.filter(|taint| keeps_pods_off(taint) && !taint.key.starts_with("node.kubernetes.io/"));
+    taints.find(|taint| !set.tolerations.tolerate(taint))
 }
 
 /// Returns whether a container is called like the driver: `gpus` like `gpu.nvidia.com`.

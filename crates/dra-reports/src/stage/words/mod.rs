@@ -56,7 +56,18 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             let claim = named(claim);
             format!("the driver refuses to prepare {claim}: {text}")
         }
-        Cause::NodesMissing { owner, lacks, others } => nodes_missing(owner, lacks, others),
+        Cause::NodesMissing {
+            owner,
+            lacks,
+            others,
+            kept_off,
+        } => {
+            let why = kept_off.as_ref().map(|(set, taint)| {
+                let why = kept_off_text(&KeptOff::Taint(taint.clone()));
+                format!("; daemonset/{set} has no pod on {node}: {why}")
+            });
+            nodes_missing(owner, lacks, others) + &why.unwrap_or_default()
+        }
         Cause::Claim(problem) => problem_text(problem, subject),
         Cause::DriverDown { drivers, text } => {
             let drivers = either(drivers.iter().map(|driver| format!("driver {driver}")));
