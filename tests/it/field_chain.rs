@@ -1194,6 +1194,17 @@ const CASES: &[Case] = &[
         ],
         has_not: &["get all nodes of"],
     },
+    // The device is prepared for a pod that does not end.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "prepared-for-a-terminating-pod",
+        code: 1,
+        has: &[
+            "its device is prepared for claim/ml/gone-gpu-zzzzz of pod/ml/gone, which was to be gone at 2026-11-28T09:05:30Z",
+            "1. find out what keeps pod/ml/gone from ending",
+        ],
+        has_not: &["act on the driver's message"],
+    },
 ];
 
 #[test]

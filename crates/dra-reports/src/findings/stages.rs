@@ -128,7 +128,8 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         | Cause::NodesMissing { .. } => Code::PrepareRefused,
         Cause::EarlierClaim { .. }
         | Cause::BeingUnprepared { .. }
-        | Cause::PreparedForDeletedClaim { .. } => Code::ClaimStillPrepared,
+        | Cause::PreparedForDeletedClaim { .. }
+        | Cause::PreparedForOtherClaim { .. } => Code::ClaimStillPrepared,
         Cause::DevicesUnresolvable { .. } | Cause::PreparationForgotten { .. } => Code::DevicesLost,
         Cause::UnprepareFails { .. } => Code::UnprepareFails,
         Cause::KubeletTooOld { .. } => Code::KubeletTooOld,

@@ -87,6 +87,10 @@ impl StageFact {
                     *uid = ELLIPSIS.into();
                 }
             }
+            Cause::PreparedForOtherClaim { claim, text, .. } => {
+                erase(claim);
+                *text = without_ids(text, &pod.name);
+            }
             Cause::PreparedForDeletedClaim { claim, uid, text, .. } => {
                 if erase(claim) {
                     *uid = ELLIPSIS.into();

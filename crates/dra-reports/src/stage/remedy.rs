@@ -198,6 +198,12 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
                 words::let_read(node, &pod.metadata.beside(claim).to_string(), is_rejected),
             )
         }
+        Cause::PreparedForOtherClaim { pod, ends, .. } => {
+            let look = Command::dra("explain").here().object(Kind::Pod, &pod.name);
+            let text = words::await_end(pod, ends.is_some());
+            Advice::by_hand("WaitForDeletion", format!("pod/{pod}"), text)
+                .look(look.namespace(&pod.namespace).done())
+        }
         Cause::DeviceNotPublished { devices } => {
             let driver = devices.first().map_or("", |device| device.driver.as_str());
             let target = format!("driver/{driver}");

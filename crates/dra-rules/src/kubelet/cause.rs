@@ -105,6 +105,19 @@ pub enum Cause {
         /// True if that has lasted for longer than the kubelet and the driver need.
         lasts: bool,
     },
+    /// The driver refuses the claim as it has devices of it prepared for that of another pod, which is on the node.
+    PreparedForOtherClaim {
+        /// The claim.
+        claim: Str,
+        /// The other one.
+        other: Key,
+        /// Its pod.
+        pod: Key,
+        /// Since when that is to be gone, if it is being deleted.
+        ends: Option<Time>,
+        /// In the driver's words.
+        text: String,
+    },
     /// The container runtime does not find what the driver prepared.
     DevicesUnresolvable {
         /// The names of the CDI devices.
@@ -299,6 +312,7 @@ impl Cause {
             | Self::DriverDown { .. }
             | Self::EarlierClaim { .. }
             | Self::PreparedForDeletedClaim { .. }
+            | Self::PreparedForOtherClaim { .. }
             | Self::DevicesUnresolvable {
                 rebooted: Some(_), ..
             }
@@ -360,6 +374,7 @@ impl Cause {
             } => Party::Driver,
             Self::NodesMissing { .. }
             | Self::Claim(_)
+            | Self::PreparedForOtherClaim { .. }
             | Self::DevicesUnresolvable { .. }
             | Self::PreparationForgotten { .. }
             | Self::VolumesNotMounted { .. }

@@ -589,19 +589,27 @@ impl<'c> Stages<'c> {
             }
             Said::Refused { claim, text } => {
                 let (claim, text) = (Str::from(*claim), (*text).to_owned());
-                match said::claim_named(&text)
-                    .filter(|uid| self.is_gone(uid))
-                    .map(Str::from)
-                {
-                    Some(uid) => Cause::PreparedForDeletedClaim {
+                let named = said::claims_named(&text);
+                let gone = named.iter().find(|uid| self.is_gone(uid)).copied();
+                let other = || named.iter().find_map(|uid| self.prepared(pod, node, uid));
+                if let Some(uid) = gone.map(Str::from) {
+                    Cause::PreparedForDeletedClaim {
                         claim,
                         uid,
                         text,
                         lasts,
-                    },
-                    None => self
-                        .nodes_missing(pod)
-                        .unwrap_or(Cause::PrepareRefused { claim, text }),
+                    }
+                } else if let Some((other, holder, ends)) = other() {
+                    Cause::PreparedForOtherClaim {
+                        claim,
+                        other,
+                        pod: holder,
+                        ends,
+                        text,
+                    }
+                } else {
+                    self.nodes_missing(pod)
+                        .unwrap_or(Cause::PrepareRefused { claim, text })
                 }
             }
             Said::NoAnswer { text } if said::is_unanswered(text) => Cause::DriverDown {
@@ -677,6 +685,18 @@ impl<'c> Stages<'c> {
             },
         };
         Some(Stuck::told(cause, event))
+    }
+
+    /// Returns the claim with this UID, if it is another pod's that is on the node, with that pod, and since when it is to end.
+    fn prepared(&self, pod: &Pod, node: &Str, uid: &str) -> Option<(Key, Key, Option<Time>)> {
+        let mut claims = self.cluster.claims();
+        let key = claims.find(|claim| claim.metadata.uid == *uid)?.key();
+        let users = || self.cluster.pods_of_claim(&key);
+        if users().any(|user| user.metadata.uid == pod.metadata.uid) {
+            return None;
+        }
+        let user = users().find(|user| user.node() == Some(node) && !user.is_terminal())?;
+        Some((key, user.key(), user.metadata.deletion_timestamp))
     }
 
     /// Returns what gathers the pod's node with those of others, where it lacks some: the driver refuses the claim until then.

@@ -81,6 +81,19 @@ pub(in super::super) enum Unprepared {
     Earlier,
 }
 
+/// The end of another pod, whose devices are prepared.
+pub(in super::super) fn await_end(other: &Key, ends: bool) -> Text {
+    let message = if ends {
+        format!("find out what keeps pod/{other} from ending")
+    } else {
+        format!("wait until pod/{other} ends, or delete it")
+    };
+    Text::new(
+        message,
+        "the driver releases the device when that pod has ended, and the kubelet retries",
+    )
+}
+
 /// Drivers that do not unprepare devices.
 pub(in super::super) fn unprepare(drivers: &str) -> Text {
     Text::new(

@@ -75,6 +75,22 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
                 "{drivers} does not respond to the kubelet on {node}: its process is not running, or just exited: {text}"
             )
         }
+        Cause::PreparedForOtherClaim {
+            claim,
+            other,
+            pod,
+            ends,
+            text,
+        } => {
+            let ends = ends
+                .map(|at| format!(", which was to be gone at {at}"))
+                .unwrap_or_default();
+            format!(
+                "the driver refuses to prepare {}: its device is prepared for {} of pod/{pod}{ends}; driver: {text}",
+                named(claim),
+                self::claim(other)
+            )
+        }
         Cause::EarlierClaim { claim, uid, lasts } => {
             let claim = named(claim);
             let why = if *lasts {
