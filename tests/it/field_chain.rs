@@ -1205,6 +1205,18 @@ const CASES: &[Case] = &[
         ],
         has_not: &["act on the driver's message"],
     },
+    // A pod has a gate, and lacks its template.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "gated-and-no-template",
+        code: 1,
+        has: &[
+            "waiting for scheduling gates: [example.com/approve]",
+            "without its scheduling gates it does not fit either",
+            "resourceclaimtemplate/ml/one-gpuu",
+        ],
+        has_not: &[],
+    },
 ];
 
 #[test]

@@ -198,7 +198,7 @@ fn with_quotas(
             Start::Obstacle(Obstacle::Claim(problem)) if refused.is_none() => {
                 explained.doubt_unmade(&mut report, problem);
             }
-            Start::Obstacle(Obstacle::Gated(_)) => report.notes.extend(without_gates(cluster, pod, settings)),
+            Start::Obstacle(Obstacle::Gated(_)) => without_gates(&mut report, cluster, pod, settings),
             Start::Cycle(_) | Start::Obstacle(_) | Start::Unknown(_) => {}
         }
         if let Answer::Silent(_, scheduler, _) = &report.answer
@@ -223,15 +223,27 @@ fn with_quotas(
     report
 }
 
-/// What keeps the pod from fitting once its gates are removed, if it is known.
-fn without_gates(cluster: &Cluster, pod: &Pod, settings: &Settings<'_>) -> Option<String> {
+/// Says what keeps the pod from fitting once its gates are removed, if it is known, and what helps where that is not a matter of nodes.
+fn without_gates(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod, settings: &Settings<'_>) {
     let mut free = pod.clone();
     free.spec.scheduling_gates.clear();
     let free = Arc::new(free);
     let mut other = cluster.clone();
     other.apply(Change::Put(Object::Pod(Arc::clone(&free))));
-    let why = why_alone(&other, &Units::Pods(vec![free]), settings)?;
-    Some(words::without_gates(&words::why(&why)))
+    let why = if let Start::Obstacle(Obstacle::Claim(_)) = Scheduler::new(&other, settings.now).pod(&free) {
+        let found = explain_pod(&other, &free, settings);
+        // Without a fix it may only take time.
+        (!found.fixes.is_empty()).then(|| {
+            let why = found.why();
+            report.fixes.extend(found.fixes);
+            report.notes.extend(found.notes);
+            why
+        })
+    } else {
+        why_alone(&other, &Units::Pods(vec![free]), settings)
+    };
+    let why = why.map(|why| words::without_gates(&words::why(&why)));
+    report.notes.extend(why);
 }
 
 /// The same where kube-scheduler has the gate for groups of pods on, where only its silence shows that: it reports on the pods of a group
