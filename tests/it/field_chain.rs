@@ -1217,6 +1217,14 @@ const CASES: &[Case] = &[
         ],
         has_not: &[],
     },
+    // Kueue has put the Job back into its queue.
+    Case {
+        ask: "explain job/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "kueue-requeues",
+        code: 1,
+        has: &["it was requeued 3 times, and Kueue tries it again after 2026-11-28T10:10:00Z"],
+        has_not: &[],
+    },
 ];
 
 #[test]

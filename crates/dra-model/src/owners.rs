@@ -45,6 +45,8 @@ pub struct Owner {
     pub conditions: Vec<Condition>,
     /// Reported checks of a Workload of Kueue, with their state as the status and their name with that of their kind as the reason.
     pub checks: Vec<Condition>,
+    /// How often Kueue has put a Workload back into its queue, and when it tries again.
+    pub requeued: Option<(i64, Time)>,
     /// Reported state: `status.status`, or `status.phase`.
     pub state: Str,
     /// The nodes that it gathers before pods of it start.
@@ -193,6 +195,9 @@ impl Owners {
             tolerations: tolerations(group, kind, &spec),
             conditions: conditions.collect(),
             checks: checks.collect(),
+            requeued: status.requeue_state["count"]
+                .as_i64()
+                .zip(Time::deserialize(&status.requeue_state["requeueAt"]).ok()),
             state,
             gathers: Gathers::of(group, kind, &spec, &status),
             has_claims,
@@ -325,6 +330,7 @@ struct Spec {
 #[serde(rename_all = "camelCase", default)]
 struct Status {
     admission_checks: Value,
+    requeue_state: Value,
     replicas: Value,
     failed: Value,
     conditions: Value,

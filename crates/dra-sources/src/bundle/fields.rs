@@ -300,7 +300,8 @@ spec.jobTemplate.spec.template.spec.resourceClaims.name
 status.{replicas, failed, status, phase}
 status.nodes.{name, status}
 status.conditions.{type, status, reason, message, lastTransitionTime, observedGeneration}
-status.admissionChecks.{name, state, message, lastTransitionTime}";
+status.admissionChecks.{name, state, message, lastTransitionTime}
+status.requeueState.{count, requeueAt}";
 
 #[cfg(test)]
 mod tests {

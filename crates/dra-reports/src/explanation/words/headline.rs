@@ -708,6 +708,7 @@ fn queued(queued: &Queued) -> String {
         reason,
         message,
         since,
+        requeued,
     } = queued;
     let state = match retry {
         Retry::Automatic | Retry::WithQueue => "does not admit",
@@ -723,7 +724,11 @@ fn queued(queued: &Queued) -> String {
     } else {
         format!(": {message}")
     };
-    format!("Kueue {state} workload/{}{code}{said}", workload.name)
+    let requeued = requeued.map_or_else(String::new, |(count, at)| {
+        let times = counted(usize::try_from(count).unwrap_or_default(), "time", "times");
+        format!("; it was requeued {times}, and Kueue tries it again after {at}")
+    });
+    format!("Kueue {state} workload/{}{code}{said}{requeued}", workload.name)
 }
 
 /// What a pod lacks whose node others wait for.
