@@ -1225,6 +1225,18 @@ const CASES: &[Case] = &[
         has: &["it was requeued 3 times, and Kueue tries it again after 2026-11-28T10:10:00Z"],
         has_not: &[],
     },
+    // A volume is not provisioned in time.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "volume-not-provisioned",
+        code: 1,
+        has: &[
+            "running PreBind plugin \"VolumeBinding\"",
+            "persistentvolumeclaim/ml/scratch",
+            "VolumeLimitExceeded",
+        ],
+        has_not: &["let kube-scheduler bind the pod"],
+    },
 ];
 
 #[test]
