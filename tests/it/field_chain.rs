@@ -1237,6 +1237,17 @@ const CASES: &[Case] = &[
         ],
         has_not: &["let kube-scheduler bind the pod"],
     },
+    // The driver waits for a daemon of its own, which does not start.
+    Case {
+        ask: "explain pod/embed-5d9c7b6f4-q8v2n -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "daemon-of-the-driver-missing",
+        code: 1,
+        has: &[
+            "Note: pod/nvidia-dra-driver/mps-control-daemon-0a1b2c-66d9c-x2k9v is not running: container main has not started: ImagePullBackOff",
+            "1. get pod/nvidia-dra-driver/mps-control-daemon-0a1b2c-66d9c-x2k9v running",
+        ],
+        has_not: &["correct the configuration"],
+    },
 ];
 
 #[test]

@@ -334,6 +334,13 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
                     OnNode::Stuck(fact)
                 },
             ));
+            if let Cause::PrepareRefused { text, .. } = &stuck.cause
+                && let Some(awaited) = stages.awaited(pod, text)
+                && let Some(why) = &awaited.stuck
+            {
+                let why = cause_text(&why.cause, &Subject::of(awaited.pod));
+                report.notes.push(words::idle(&awaited.pod.key(), &why));
+            }
             // A container that ends may do so for its device.
             if matches!(stuck.cause, Cause::ContainerEnds(..))
                 && let Some(unhealthy) = stages.unhealthy(pod)

@@ -67,6 +67,11 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
     let describe_node = || Command::kubectl("describe").object(Kind::Node, node).done();
     Some(match &stuck.cause {
         Cause::DriverNotRegistered { driver, plugin } => of_plugin(stages, driver, plugin, node),
+        Cause::PrepareRefused { text, .. } if let Some(awaited) = stages.awaited(pod, text) => {
+            let key = awaited.pod.key();
+            Advice::by_hand("RepairContainer", format!("pod/{key}"), words::get_ready(&key))
+                .look(describe(&key))
+        }
         Cause::DriverFails { .. } | Cause::PrepareRefused { .. } => {
             let configured = configured(stages, stage);
             let why = configured.map_or(Unprepared::Refused, Unprepared::Configured);

@@ -77,6 +77,9 @@ const SILENT_SECONDS: u64 = 300;
 /// Time that the kubelet needs to mount the volumes of a pod.
 const MOUNTING_SECONDS: u64 = 60;
 
+/// So many words of a pod's name in a text are not there by chance.
+const NAMING_WORDS: usize = 3;
+
 /// A container that ended within this time, and runs again, may not stay.
 const RESTART_SECONDS: u64 = 3600;
 
@@ -339,6 +342,19 @@ impl<'c> Stages<'c> {
         let pulls = events.filter(|event| matches!(event.reason.as_str(), "Pulling" | "Pulled"));
         let last = pulls.max_by_key(|event| (event.last_seen(), event.reason == "Pulled"))?;
         (last.reason == "Pulling").then(|| Doing::Pulling(last.message.clone(), last.last_seen()))
+    }
+
+    /// The pod on the node of `pod` that a driver says in `text` it waits for, as far as the first words of its name are words of that, and what
+    /// keeps it: drivers run daemons for claims.
+    pub fn awaited(&self, pod: &Pod, text: &str) -> Option<PodStage<'c>> {
+        let apart = |character: char| !character.is_ascii_alphanumeric();
+        let said = text.to_ascii_lowercase().replace(apart, "-");
+        let is_named = |other: &&Arc<Pod>| {
+            let words: Vec<&str> = other.metadata.name.split('-').take(NAMING_WORDS).collect();
+            words.len() == NAMING_WORDS && said.contains(&format!("-{}-", words.join("-")))
+        };
+        let others = self.cluster.pods().filter(|other| other.node() == pod.node());
+        others.filter(is_named).find_map(|other| self.stuck(other))
     }
 
     /// The containers of a pod that run, and ended less than an hour ago, with how they did.

@@ -19,8 +19,8 @@ pub(super) use headline::{
     answer, cause, next_pod, of_member, one_of_pods, owner_ended, republishing, unserved,
 };
 pub(super) use notes::{
-    CLAIM_IS_DELETED, Upcoming, claim_from, fails_by_default, former_users, has_other_rules, idle_holder,
-    kept_claim, lasting_holder, lost_user, may_be_a_bug, may_be_meant, may_have_changed,
+    CLAIM_IS_DELETED, Upcoming, claim_from, fails_by_default, former_users, has_other_rules, idle,
+    idle_holder, kept_claim, lasting_holder, lost_user, may_be_a_bug, may_be_meant, may_have_changed,
     may_not_be_simulated, misspelled_driver, not_even_recreated, nth_pod, on_by_silence, pending_users,
     placed_before, preempted, preempting, rounded, stuck_user, template_is_meant, told_by_driver,
     unknown_recreated, unread_recreated, upcoming, without_gates,

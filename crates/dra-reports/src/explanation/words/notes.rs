@@ -63,6 +63,11 @@ pub(in super::super) fn rounded(capacity: &str, asked: &Quantity, wanted: &Quant
     format!("the devices' request policy rounds {asked} of {capacity} up to {wanted}")
 }
 
+/// That a pod which another one needs does not run.
+pub(in super::super) fn idle(other: &Key, why: &str) -> String {
+    format!("{} is not running: {why}", pod(other))
+}
+
 /// That a pod which has devices does not run.
 pub(in super::super) fn idle_holder(holder: &Key, why: &str) -> String {
     format!("{}, which has devices, is not running: {why}", pod(holder))

@@ -94,6 +94,14 @@ pub(in super::super) fn await_end(other: &Key, ends: bool) -> Text {
     )
 }
 
+/// A pod that the driver waits for.
+pub(in super::super) fn get_ready(awaited: &Key) -> Text {
+    Text::new(
+        format!("get pod/{awaited} running, which the driver's message is about"),
+        "the kubelet retries automatically",
+    )
+}
+
 /// Drivers that do not unprepare devices.
 pub(in super::super) fn unprepare(drivers: &str) -> Text {
     Text::new(
