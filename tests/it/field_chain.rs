@@ -1064,8 +1064,42 @@ const CASES: &[Case] = &[
         file: "driver-crashes-and-devices-stay",
         code: 1,
         has: &[
-            "publishes 1 device for 1 node, but pod/nvidia-dra-driver/nvidia-dra-driver-kubelet-plugin-gpux1 on gpu-1 is not ready",
+            "publishes 1 device for 1 node, but cannot prepare devices for pods on gpu-1",
+            "is crashing (container gpus: CrashLoopBackOff)",
         ],
+        has_not: &[],
+    },
+    Case {
+        ask: "check -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "driver-crashes-and-devices-stay",
+        code: 1,
+        has: &["DRA038", "cannot prepare devices for pods on node/gpu-1"],
+        has_not: &[],
+    },
+    Case {
+        ask: "explain node/gpu-1 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "driver-crashes-and-devices-stay",
+        code: 1,
+        has: &["gpu.nvidia.com: cannot prepare devices here", "is crashing"],
+        has_not: &[],
+    },
+    // A driver was uninstalled, and its slice is left.
+    Case {
+        ask: "explain driver/gpu.nvidia.com -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "slices-of-a-driver-that-is-gone",
+        code: 1,
+        has: &[
+            "cannot prepare devices for pods on gpu-1",
+            "is not registered with the kubelet",
+        ],
+        has_not: &[],
+    },
+    // A node that is not reachable keeps its slices.
+    Case {
+        ask: "explain driver/gpu.nvidia.com -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "driver-on-an-unreachable-node",
+        code: 1,
+        has: &["cannot prepare devices for pods on gpu-1: node/gpu-1 is not ready"],
         has_not: &[],
     },
     // An init container runs.
@@ -1230,6 +1264,125 @@ const CASES: &[Case] = &[
         code: 0,
         has: &["1 pod with claims is pending"],
         has_not: &[],
+    },
+    // A container keeps the pod running whose work is done.
+    Case {
+        ask: "explain job/etl -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "sidecar-of-a-finished-job",
+        code: 1,
+        has: &[
+            "container main exited with code 0 at 2026-11-28T07:59:00Z, and the pod does not end before container istio-proxy",
+            "1. end the process of container istio-proxy",
+        ],
+        has_not: &["make the pod ready"],
+    },
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "sidecar-of-a-finished-job",
+        code: 1,
+        has: &["Note: pod/ml/etl-4k2lp: container main exited with code 0"],
+        has_not: &[],
+    },
+    // The pods of a Job fail one after the other.
+    Case {
+        ask: "explain job/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "job-that-retries",
+        code: 1,
+        has: &[
+            "4 pods of Job train failed, the last pod/ml/train-ddddd (container main exited with code 134); it retries after a delay, up to backoffLimit 6",
+            "kubectl logs pod/train-ddddd",
+        ],
+        has_not: &["the pod has finished"],
+    },
+    Case {
+        ask: "explain -A -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "job-that-retries",
+        code: 1,
+        has: &["job/ml/train: 4 pods of Job train failed"],
+        has_not: &[],
+    },
+    // The kubelet got further than its last warning.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "pulls-after-a-failure",
+        code: 0,
+        has: &["is starting on gpu-1 since 2026-11-28T09:58:20Z: Pulling image"],
+        has_not: &["is not registered"],
+    },
+    // A container runs again that keeps ending.
+    Case {
+        ask: "explain pod/infer -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "restarts-again-and-again",
+        code: 0,
+        has: &[
+            "container main was restarted 57 times; before, it exited with code 139 at 2026-11-28T09:53:30Z",
+        ],
+        has_not: &[],
+    },
+    // A taint keeps the DaemonSet of a ComputeDomain off the pod's node.
+    Case {
+        ask: "explain pod/nccl-0 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "computedomain-kept-off",
+        code: 1,
+        has: &[
+            "daemonset/nvidia-dra-driver/computedomain-daemon-7b1c2f4a has no pod on gb-1: it does not tolerate the node's taint team=llm:NoSchedule",
+            "1. let daemonset/nvidia-dra-driver/computedomain-daemon-7b1c2f4a tolerate taint team=llm:NoSchedule of gb-1",
+        ],
+        has_not: &["get all nodes of"],
+    },
+    // The device is prepared for a pod that does not end.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "prepared-for-a-terminating-pod",
+        code: 1,
+        has: &[
+            "its device is prepared for claim/ml/gone-gpu-zzzzz of pod/ml/gone, which was to be gone at 2026-11-28T09:05:30Z",
+            "1. find out what keeps pod/ml/gone from ending",
+        ],
+        has_not: &["act on the driver's message"],
+    },
+    // A pod has a gate, and lacks its template.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "gated-and-no-template",
+        code: 1,
+        has: &[
+            "waiting for scheduling gates: [example.com/approve]",
+            "without its scheduling gates it does not fit either",
+            "resourceclaimtemplate/ml/one-gpuu",
+        ],
+        has_not: &[],
+    },
+    // Kueue has put the Job back into its queue.
+    Case {
+        ask: "explain job/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "kueue-requeues",
+        code: 1,
+        has: &["it was requeued 3 times, and Kueue tries it again after 2026-11-28T10:10:00Z"],
+        has_not: &[],
+    },
+    // A volume is not provisioned in time.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "volume-not-provisioned",
+        code: 1,
+        has: &[
+            "running PreBind plugin \"VolumeBinding\"",
+            "persistentvolumeclaim/ml/scratch",
+            "VolumeLimitExceeded",
+        ],
+        has_not: &["let kube-scheduler bind the pod"],
+    },
+    // The driver waits for a daemon of its own, which does not start.
+    Case {
+        ask: "explain pod/embed-5d9c7b6f4-q8v2n -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "daemon-of-the-driver-missing",
+        code: 1,
+        has: &[
+            "Note: pod/nvidia-dra-driver/mps-control-daemon-0a1b2c-66d9c-x2k9v is not running: container main has not started: ImagePullBackOff",
+            "1. get pod/nvidia-dra-driver/mps-control-daemon-0a1b2c-66d9c-x2k9v running",
+        ],
+        has_not: &["correct the configuration"],
     },
 ];
 

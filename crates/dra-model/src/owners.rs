@@ -33,6 +33,8 @@ pub struct Owner {
     pub is_paused: bool,
     /// Number of replicas, if specified.
     pub replicas: Option<i64>,
+    /// Pods of a Job that have failed, and the number of them (`backoffLimit`) up to which it makes another after some time.
+    pub failed: Option<(i64, i64)>,
     /// Update strategy, if known.
     pub strategy: Option<Strategy>,
     /// The nodeSelector of its pod template, if it is a DaemonSet.
@@ -43,6 +45,8 @@ pub struct Owner {
     pub conditions: Vec<Condition>,
     /// Reported checks of a Workload of Kueue, with their state as the status and their name with that of their kind as the reason.
     pub checks: Vec<Condition>,
+    /// How often Kueue has put a Workload back into its queue, and when it tries again.
+    pub requeued: Option<(i64, Time)>,
     /// Reported state: `status.status`, or `status.phase`.
     pub state: Str,
     /// The nodes that it gathers before pods of it start.
@@ -180,12 +184,20 @@ impl Owners {
             is_suspended: spec.suspend == true || spec.active == false,
             is_paused: group == "apps" && spec.paused == true,
             replicas: spec.replicas.as_i64(),
+            failed: status
+                .failed
+                .as_i64()
+                .filter(|_| (group, kind) == ("batch", "Job"))
+                .map(|failed| (failed, backoff_limit(&spec))),
             strategy: (group == "apps" && kind == "Deployment")
                 .then(|| Strategy::of(&spec.strategy, spec.replicas.as_i64())),
             node_selector: node_selector(group, kind, &spec),
             tolerations: tolerations(group, kind, &spec),
             conditions: conditions.collect(),
             checks: checks.collect(),
+            requeued: status.requeue_state["count"]
+                .as_i64()
+                .zip(Time::deserialize(&status.requeue_state["requeueAt"]).ok()),
             state,
             gathers: Gathers::of(group, kind, &spec, &status),
             has_claims,
@@ -318,6 +330,7 @@ struct Spec {
 #[serde(rename_all = "camelCase", default)]
 struct Status {
     admission_checks: Value,
+    requeue_state: Value,
     replicas: Value,
     failed: Value,
     conditions: Value,
@@ -381,6 +394,11 @@ impl Gathers {
     }
 }
 
+/// The failures that a Job allows, with the default of the API server.
+fn backoff_limit(spec: &Spec) -> i64 {
+    spec.backoff_limit.as_i64().unwrap_or(6)
+}
+
 /// Returns whether the controller of such an object makes no pod in the place of one that goes: it has more than it wants, or may lose no further one.
 ///
 /// Mirrors `job/job_controller.go`, `syncJob`, v1.37.2, which counts a pod that was deleted as one that failed.
@@ -399,7 +417,7 @@ fn stops(group: &str, kind: &str, spec: &Spec, status: &Status) -> bool {
             has_own_limits
                 || spec.suspend == true
                 || ends.any(|condition| condition["type"] != "Suspended")
-                || number(&status.failed, 0) >= number(&spec.backoff_limit, 6)
+                || number(&status.failed, 0) >= backoff_limit(spec)
         }
         _ => false,
     }

@@ -361,7 +361,7 @@ pub struct PodStatus {
     pub resource_claim_statuses: Vec<PodClaimStatus>,
     /// The claim that the scheduler made for extended resources.
     pub extended_resource_claim_status: Option<Box<ExtendedResourceClaim>>,
-    /// Containers that have health of devices, or that do not run: those that run without anything to report are left out.
+    /// Containers that have health of devices, have restarted, or do not run: those that run without anything to report are left out.
     #[serde(deserialize_with = "container_statuses")]
     pub container_statuses: Box<[ContainerStatus]>,
     /// The same of containers that run before the others.
@@ -397,7 +397,10 @@ where
     let mut statuses: Vec<ContainerStatus> = or_default(deserializer)?;
     statuses.retain(|status| {
         let state = &status.state;
-        !status.allocated_resources_status.is_empty() || state.waiting.is_some() || state.terminated.is_some()
+        !status.allocated_resources_status.is_empty()
+            || state.waiting.is_some()
+            || state.terminated.is_some()
+            || status.last_state.terminated.is_some()
     });
     Ok(statuses.into_boxed_slice())
 }
@@ -457,6 +460,9 @@ pub struct ContainerStatus {
     /// Previous termination.
     #[serde(deserialize_with = "or_default")]
     pub last_state: ContainerState,
+    /// Number of restarts.
+    #[serde(deserialize_with = "or_default")]
+    pub restart_count: i32,
 }
 
 /// State of a container: neither field is set while it runs.

@@ -7,12 +7,14 @@ use serde::Serialize;
 
 use super::Sentence;
 use super::script::{Script, describe_pool};
-use super::stage::{broken_link_text, look_at_link, mend_link, republishing_text};
+use super::stage::{
+    StageFact, broken_link_text, cause_of_node, look_at_link, mend_link, republishing_text, stuck_text,
+};
 use super::warnings::all_missing;
 use super::words::{self, NoDevices};
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, node_of};
 use dra_model::{Cluster, Gap, Kind, NodeSelector, Pod, Pool, Slice, Str, Time};
-use dra_rules::kubelet::{BrokenLink, Plugin, STARTING_SECONDS, Stages, republishing};
+use dra_rules::kubelet::{BrokenLink, Cause, Plugin, STARTING_SECONDS, Stages, republishing};
 use dra_rules::scheduling::drivers_named;
 
 /// The report.
@@ -45,7 +47,7 @@ pub struct DriverChain {
 pub enum DriverVerdict {
     /// It publishes devices, everything was read, and nothing shows that it should publish others.
     Serves,
-    /// It publishes nothing, nothing for nodes that it should serve, or only a part of a pool.
+    /// It publishes nothing, nothing for nodes that it should serve, or only a part of a pool; or it cannot prepare what it publishes.
     Broken,
     /// Unknown.
     Unknown,
@@ -83,7 +85,7 @@ pub struct DriverNodes {
     pub devices: usize,
     /// Those of all of these nodes that claims hold; absent if claims were not read.
     pub in_use: Option<usize>,
-    /// What is broken first between the pods and their devices.
+    /// What is broken first between the pods and their devices, or keeps the driver from preparing them.
     pub broken: Option<Sentence>,
     #[serde(skip)]
     link: Option<BrokenLink>,
@@ -167,11 +169,12 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
     let mut workloads = BTreeSet::new();
     let mut rows: Vec<DriverNodes> = Vec::new();
     let mut awaited = Vec::new();
-    let mut down = None;
+    let unserved = unserved(&stages, driver);
     for node in cluster.nodes() {
         let name = &node.metadata.name;
         let plugin = stages.plugin(driver, name);
-        let link = stages.broken_link(driver, node);
+        let unprepared = || stages.unprepared(driver, node);
+        let link = stages.broken_link(driver, node).or_else(unprepared);
         let published = devices.remove(&Some(name.clone()));
         awaited.extend(republishing(cluster, name, Some(driver), now).map(|since| (name.clone(), since)));
         let pod = stages.pod_of(&plugin);
@@ -187,12 +190,14 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
             continue;
         }
         let (count, in_use) = published.unwrap_or((0, Some(0)));
-        if count > 0
-            && let Some(pod) = pod
-            && is_down(&plugin, pod, now)
-        {
-            down.get_or_insert_with(|| words::driver_down(&pod.key(), name));
-        }
+        let of_node = || {
+            let stuck = stages.not_ready(name).filter(|_| count > 0)?;
+            Some(format!("node/{name} {}", cause_of_node(&stuck.cause)))
+        };
+        let broken = match &link {
+            Some(link) => Some(broken_link_text(link)),
+            None => unserved.get(name).cloned().or_else(of_node),
+        };
         let pod_state = match plugin {
             Plugin::Hidden => DriverPod::Unknown,
             Plugin::None { .. } => DriverPod::None,
@@ -203,7 +208,10 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
         };
         let kind = |link: &Option<BrokenLink>| link.as_ref().map(discriminant);
         let is_alike = |row: &&mut DriverNodes| {
-            row.pod_state == pod_state && row.devices == count && kind(&row.link) == kind(&link)
+            row.pod_state == pod_state
+                && row.devices == count
+                && kind(&row.link) == kind(&link)
+                && row.broken.is_some() == broken.is_some()
         };
         match rows.iter_mut().find(is_alike) {
             Some(row) => {
@@ -216,7 +224,7 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
                 pod: pod.map(|pod| format!("pod/{}", pod.key())),
                 devices: count,
                 in_use,
-                broken: link.as_ref().map(broken_link_text).map(Sentence::from),
+                broken: broken.map(Sentence::from),
                 link,
             }),
         }
@@ -250,11 +258,17 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
         .collect();
     let published: usize = rows.iter().map(|row| row.devices * row.nodes.len().max(1)).sum();
     let first = rows.iter().find_map(|row| Some((row, row.link.as_ref()?)));
+    let mut served = rows.iter().filter(|row| row.devices > 0);
+    let down = served.find_map(|row| Some((row, row.broken.as_ref()?)));
     let (verdict, summary) = match (first, awaited.first()) {
-        (Some((row, link)), _) if !matches!(link, BrokenLink::NoPod(..)) || published == 0 => (
-            DriverVerdict::Broken,
-            words::publishes_nothing(&row.nodes, &broken_link_text(link)),
-        ),
+        (Some((row, link)), _)
+            if row.devices == 0 && (!matches!(link, BrokenLink::NoPod(..)) || published == 0) =>
+        {
+            (
+                DriverVerdict::Broken,
+                words::publishes_nothing(&row.nodes, &broken_link_text(link)),
+            )
+        }
         // What no node reaches serves none.
         _ if rows.iter().all(|row| row.devices == 0 || row.nodes.is_empty()) && unreached.is_some() => {
             (DriverVerdict::Broken, unreached.unwrap_or_default())
@@ -263,9 +277,9 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
             DriverVerdict::Broken,
             words::publishes_in_part(&serves(published, &rows), incomplete.as_ref()),
         ),
-        _ if published > 0 && down.is_some() => (
+        _ if let Some((row, why)) = down => (
             DriverVerdict::Broken,
-            format!("{}{}", serves(published, &rows), down.unwrap_or_default()),
+            words::publishes_unprepared(&serves(published, &rows), &row.nodes, why),
         ),
         _ if published > 0 => {
             let verdict = if gaps.is_empty() {
@@ -314,14 +328,19 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
     })
 }
 
-/// Returns whether the driver's pod does not work, for longer than it needs to start: what it has published stays.
-fn is_down(plugin: &Plugin, pod: &Pod, now: Time) -> bool {
-    let lasts = |since: Time| now.since(since).as_secs() >= STARTING_SECONDS;
-    match plugin {
-        Plugin::Crashing(..) => true,
-        Plugin::NotReady(_) => pod.metadata.creation_timestamp.is_none_or(lasts),
-        _ => false,
-    }
+/// The nodes whose kubelet has a pod wait because it cannot reach the driver, each with what it says.
+fn unserved(stages: &Stages<'_>, driver: &Str) -> BTreeMap<Str, String> {
+    let waiting = stages.all().filter_map(|found| {
+        let stuck = found.stuck?;
+        let is_own = match &stuck.cause {
+            Cause::DriverNotRegistered { driver: of, .. } => of == driver,
+            Cause::DriverDown { drivers, .. } => drivers.as_slice() == std::slice::from_ref(driver),
+            _ => false,
+        };
+        let node = found.pod.node().filter(|_| is_own)?;
+        Some((node.clone(), stuck_text(&StageFact::of(&stuck, found.pod))))
+    });
+    waiting.collect()
 }
 
 /// A pool of the driver whose slices are not all there, for longer than a driver needs to publish them as far as it is known.

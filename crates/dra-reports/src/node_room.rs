@@ -13,10 +13,10 @@ use super::{DeviceFilter, DeviceItem, Sentence, Warnings, devices};
 use dra_allocator::Limits;
 use dra_allocator::devices::{ClassSelectors, DeviceState, Unavailable};
 use dra_model::{
-    Claim, ClaimSpec, Cluster, DeviceClaim, DeviceRequest, Kind, MOST_RESULTS, Meta, Node, Request, Str, Time,
+    Claim, ClaimSpec, Cluster, DeviceClaim, DeviceRequest, Kind, MOST_RESULTS, Meta, Node, Request, Str,
 };
 use dra_rules::health::Health;
-use dra_rules::kubelet::{Stages, known_drivers, republishing};
+use dra_rules::kubelet::{BrokenLink, Stages, known_drivers, republishing};
 use dra_rules::scheduling::{Scheduler, Start, Verdict, tells_unfit};
 
 /// The report.
@@ -86,6 +86,9 @@ pub struct DriverRoom {
     /// What blocks, with the number of devices. A device may be blocked by several things.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<BlockedCount>,
+    /// Why the driver cannot prepare them for pods that start there, if it cannot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unprepared: Option<String>,
 }
 
 /// A driver that publishes nothing for a node.
@@ -99,9 +102,8 @@ pub struct SilentDriver {
 }
 
 impl SilentDriver {
-    fn of(cluster: &Cluster, node: &Node, now: Time) -> Vec<Self> {
-        let stages = Stages::of(cluster, now);
-        let drivers = known_drivers(cluster).into_iter();
+    fn of(stages: &Stages<'_>, node: &Node) -> Vec<Self> {
+        let drivers = known_drivers(stages.cluster()).into_iter();
         let broken = drivers.filter_map(|driver| {
             let link = stages.broken_link(&driver, node)?;
             let reason = broken_link_text(&link);
@@ -189,6 +191,11 @@ pub fn node_room(cluster: &Cluster, node: &Arc<Node>, settings: &Settings<'_>) -
         obstacles.push(NodeObstacle::Unfit);
     }
     let name = &node.metadata.name;
+    let stages = Stages::of(cluster, settings.now);
+    let drivers = DriverRoom::of(&published, |driver| stages.unprepared(driver, node));
+    if !drivers.is_empty() && drivers.iter().all(|room| room.unprepared.is_some()) {
+        obstacles.push(NodeObstacle::Unprepared);
+    }
     // What is published again within a minute may be of any class.
     let (verdict, room) = match republishing(cluster, name, None, settings.now) {
         Some(since) if obstacles.is_empty() => {
@@ -204,9 +211,9 @@ pub fn node_room(cluster: &Cluster, node: &Arc<Node>, settings: &Settings<'_>) -
         summary,
         obstacles: obstacles.into_iter().map(words::obstacle).collect(),
         taints: node.spec.taints.iter().map(ToString::to_string).collect(),
-        drivers: DriverRoom::of(&published),
+        drivers,
         classes,
-        silent_drivers: SilentDriver::of(cluster, node, settings.now),
+        silent_drivers: SilentDriver::of(&stages, node),
         unknown,
         warnings: listed.warnings,
     }
@@ -239,7 +246,7 @@ fn verdict<'c>(
 }
 
 impl DriverRoom {
-    fn of(items: &[&DeviceItem]) -> Vec<Self> {
+    fn of(items: &[&DeviceItem], broken: impl Fn(&Str) -> Option<BrokenLink>) -> Vec<Self> {
         let mut drivers: BTreeMap<&Str, (Self, BTreeMap<Unavailable, usize>)> = BTreeMap::new();
         for item in items {
             let (room, reasons) = drivers.entry(&item.driver).or_default();
@@ -261,6 +268,7 @@ impl DriverRoom {
         let rooms = drivers.into_iter().map(|(driver, (room, reasons))| Self {
             driver: driver.clone(),
             reasons: BlockedCount::all(reasons),
+            unprepared: broken(driver).as_ref().map(broken_link_text),
             ..room
         });
         rooms.collect()

@@ -53,8 +53,9 @@ pub(crate) fn allocated_twice(holders: &BTreeSet<Key>, as_a_whole: bool) -> Stri
 }
 
 /// That the pod of a driver that has published devices does not work.
-pub(crate) fn driver_down(pod: &Key, node: &str) -> String {
-    format!(", but pod/{pod} on {node} is not ready: it cannot prepare devices for pods that start there")
+/// That a driver cannot prepare devices on these nodes, which it publishes.
+pub(crate) fn unprepared(nodes: &str, why: &str) -> String {
+    format!("cannot prepare devices for pods on {nodes}: {why}")
 }
 
 /// That slices of a pool are missing.
@@ -295,6 +296,10 @@ pub(super) fn publishes_nothing(nodes: &[Str], why: &str) -> String {
     format!("publishes no devices for {}: {why}", some(nodes))
 }
 
+pub(super) fn publishes_unprepared(serves: &str, nodes: &[Str], why: &crate::Sentence) -> String {
+    format!("{serves}, but {}", unprepared(&some(nodes), &why.to_string()))
+}
+
 /// What a driver publishes for so many nodes; for none where several share the devices.
 pub(super) fn publishes(devices: usize, nodes: usize) -> String {
     let devices = counted(devices, "device", "devices");
@@ -344,6 +349,7 @@ pub(super) enum NodeObstacle {
     Cordoned,
     Deleting,
     Unfit,
+    Unprepared,
 }
 
 pub(super) fn obstacle(obstacle: NodeObstacle) -> &'static str {
@@ -351,6 +357,7 @@ pub(super) fn obstacle(obstacle: NodeObstacle) -> &'static str {
         NodeObstacle::Cordoned => "the node is cordoned",
         NodeObstacle::Deleting => "the node is being deleted",
         NodeObstacle::Unfit => "the node is not ready",
+        NodeObstacle::Unprepared => "no driver of its devices is running there, so they cannot be prepared",
     }
 }
 

@@ -80,6 +80,14 @@ fn rest(room: &NodeRoom, doc: &mut Doc) {
             let reasons = reasons(room).join(", ");
             section.text(format_args!("{}: unavailable: {reasons}", room.driver));
         }
+        for room in &room.drivers {
+            if let Some(why) = &room.unprepared {
+                section.text(format_args!(
+                    "{}: cannot prepare devices here: {why}",
+                    room.driver
+                ));
+            }
+        }
     });
     doc.section_if_any("Requests", |section| {
         section.table(Table::of(CLASSES, &room.classes));

@@ -8,7 +8,9 @@ use super::fact::Fact;
 use super::items::{ClusterVerdict, FixItem, Holding};
 use super::{explain_pod, word, words};
 use crate::allocation::Settings;
-use crate::stage::{StageFact, StageItem, Subject, advise, cause_text, unknown_text, waits_text};
+use crate::stage::{
+    StageFact, StageItem, Subject, advise, cause_text, restarted_text, unknown_text, waits_text,
+};
 use crate::words::{allocated_twice as twice, tainted};
 use dra_allocator::devices::{Taints, is_allocated_twice};
 use dra_model::{AllocatedDevice, Claim, Cluster, Condition, DeviceId, Key, Kind, Pod, Str, Time};
@@ -299,6 +301,10 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
             report.lacks_objects = cluster.gap(Kind::Event, &pod.metadata.namespace).is_some();
             report.unknown.extend(unknown);
         } else {
+            let restarted = stages.restarted(pod);
+            report
+                .notes
+                .extend(restarted.map(|(status, end)| restarted_text(status, end)));
             report.conclude(on_node(match found.stage {
                 Stage::Running => OnNode::Runs,
                 Stage::Unpreparing => {
@@ -328,6 +334,13 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
                     OnNode::Stuck(fact)
                 },
             ));
+            if let Cause::PrepareRefused { text, .. } = &stuck.cause
+                && let Some(awaited) = stages.awaited(pod, text)
+                && let Some(why) = &awaited.stuck
+            {
+                let why = cause_text(&why.cause, &Subject::of(awaited.pod));
+                report.notes.push(words::idle(&awaited.pod.key(), &why));
+            }
             // A container that ends may do so for its device.
             if matches!(stuck.cause, Cause::ContainerEnds(..))
                 && let Some(unhealthy) = stages.unhealthy(pod)

@@ -235,6 +235,17 @@ pub(crate) enum NoPods {
     Says(Condition),
     /// The last time that it was to make one it was refused.
     Refused(Word),
+    /// So many of its pods have failed, and it makes another one after some time, up to a limit of failures.
+    Failed {
+        /// Number of failed pods.
+        failed: i64,
+        /// The limit.
+        limit: i64,
+        /// The last of them.
+        last: Key,
+        /// The container of it that failed, with its exit code.
+        end: Option<(Str, i32)>,
+    },
     /// It has ended, as this condition says, which has a reason and a message.
     Ended(Condition),
     /// It is to have none.
@@ -347,9 +358,11 @@ impl Answer {
             | Self::Attaching(_)
             | Self::FewerPods(..) => ClusterVerdict::Waits,
             Self::NoPods(_, why) => match why {
-                NoPods::Queued(_) | NoPods::Suspended | NoPods::Says(_) | NoPods::Refused(_) => {
-                    ClusterVerdict::Waits
-                }
+                NoPods::Queued(_)
+                | NoPods::Suspended
+                | NoPods::Says(_)
+                | NoPods::Refused(_)
+                | NoPods::Failed { .. } => ClusterVerdict::Waits,
                 NoPods::Ended(_) | NoPods::Zero => ClusterVerdict::Ended,
                 NoPods::Unknown => ClusterVerdict::Unknown,
             },
@@ -838,7 +851,7 @@ impl Diagnosis {
     /// Of a claim, with what the cluster says of it.
     pub(super) fn of_claim(cluster: &Cluster, claim: &Claim) -> Self {
         Self {
-            events: events(cluster, Kind::ResourceClaim, &claim.metadata, None),
+            events: events(cluster, Kind::ResourceClaim, &claim.metadata, |_| false),
             ..Self::new(Target::claim(&claim.key()))
         }
     }

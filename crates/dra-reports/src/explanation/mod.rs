@@ -45,7 +45,7 @@ use dra_model::{
     Change, Claim, Cluster, Component, Event, Gap, Gate, Key, Kind, Meta, Node, Object, Pod, Str, Time,
     lookup,
 };
-use dra_rules::kubelet::started_since;
+use dra_rules::kubelet::is_over;
 use dra_rules::owners::Queued;
 use dra_rules::quota::Quotas;
 use dra_rules::reservation::{Origin, claim_names, is_done, manager, unlisted, users};
@@ -144,7 +144,9 @@ fn with_quotas(
     if foreign_scheduler(cluster.environment(), pod).is_none() {
         report.not_simulated = not_simulated(pod).into_iter().map(str::to_owned).collect();
     }
-    report.events = events(cluster, Kind::Pod, &pod.metadata, started_since(cluster, pod));
+    report.events = events(cluster, Kind::Pod, &pod.metadata, |event| {
+        is_over(cluster, pod, event)
+    });
     report
         .notes
         .extend(unlisted(cluster, pod).iter().map(unlisted_text));
@@ -196,7 +198,7 @@ fn with_quotas(
             Start::Obstacle(Obstacle::Claim(problem)) if refused.is_none() => {
                 explained.doubt_unmade(&mut report, problem);
             }
-            Start::Obstacle(Obstacle::Gated(_)) => report.notes.extend(without_gates(cluster, pod, settings)),
+            Start::Obstacle(Obstacle::Gated(_)) => without_gates(&mut report, cluster, pod, settings),
             Start::Cycle(_) | Start::Obstacle(_) | Start::Unknown(_) => {}
         }
         if let Answer::Silent(_, scheduler, _) = &report.answer
@@ -236,15 +238,27 @@ fn shared_by_all(cluster: &Cluster, pod: &Pod) -> Option<String> {
     Some(words::shared_by_all(&manager(owner), &shared))
 }
 
-/// What keeps the pod from fitting once its gates are removed, if it is known.
-fn without_gates(cluster: &Cluster, pod: &Pod, settings: &Settings<'_>) -> Option<String> {
+/// Says what keeps the pod from fitting once its gates are removed, if it is known, and what helps where that is not a matter of nodes.
+fn without_gates(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod, settings: &Settings<'_>) {
     let mut free = pod.clone();
     free.spec.scheduling_gates.clear();
     let free = Arc::new(free);
     let mut other = cluster.clone();
     other.apply(Change::Put(Object::Pod(Arc::clone(&free))));
-    let why = why_alone(&other, &Units::Pods(vec![free]), settings)?;
-    Some(words::without_gates(&words::why(&why)))
+    let why = if let Start::Obstacle(Obstacle::Claim(_)) = Scheduler::new(&other, settings.now).pod(&free) {
+        let found = explain_pod(&other, &free, settings);
+        // Without a fix it may only take time.
+        (!found.fixes.is_empty()).then(|| {
+            let why = found.why();
+            report.fixes.extend(found.fixes);
+            report.notes.extend(found.notes);
+            why
+        })
+    } else {
+        why_alone(&other, &Units::Pods(vec![free]), settings)
+    };
+    let why = why.map(|why| words::without_gates(&words::why(&why)));
+    report.notes.extend(why);
 }
 
 /// The same where kube-scheduler has the gate for groups of pods on, where only its silence shows that: it reports on the pods of a group
@@ -924,16 +938,12 @@ fn coming_node<'c>(cluster: &'c Cluster, pod: &Pod, now: Time) -> Option<&'c Eve
     (is_recent && SCALE_UP.contains(&last.reason.as_str())).then_some(last)
 }
 
-/// Warnings about an object, newest last, those of one text once; only those `after` that time.
-fn events(cluster: &Cluster, kind: Kind, metadata: &Meta, after: Option<Time>) -> Vec<Warning> {
+/// Warnings about an object, newest last, those of one text once, without those that are over.
+fn events(cluster: &Cluster, kind: Kind, metadata: &Meta, is_over: impl Fn(&Event) -> bool) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = Vec::new();
     for event in cluster.events_of(kind, metadata) {
-        let is_over = event
-            .last_seen()
-            .zip(after)
-            .is_some_and(|(seen, after)| seen <= after);
         let is_shown = event.type_ == "Warning" || is_of_autoscaler(event);
-        if !is_shown || is_over {
+        if !is_shown || is_over(event) {
             continue;
         }
         let mut warning = Warning::of(event);

@@ -7,9 +7,11 @@ use std::sync::Arc;
 use super::diagnosis::{Answer, Diagnosis, NoPods};
 use super::fact::{Often, Speaker, Word};
 use super::items::{ClusterVerdict, FixItem};
-use super::{explain_pod, words};
+use super::{explain_pod, failing_end, words};
 use crate::allocation::{Settings, Target};
-use dra_model::{Cluster, Condition, Key, Owner, OwnerReference, Pod, Str};
+use crate::remedy::Remedy;
+use crate::script::Command;
+use dra_model::{Cluster, Condition, Key, Kind, Owner, OwnerReference, Pod, Str};
 use dra_rules::owners::{KUEUE, Lineage, OwnerName, Queued, refused_last};
 
 /// Pods of one owner that are explained until one is found that waits.
@@ -86,6 +88,9 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
     let Some(first) = pods.first() else {
         return known.map(|owner| without_pods(cluster, owner));
     };
+    if let Some(failed) = known.and_then(|owner| failed_pods(cluster, owner, active)) {
+        return Some(failed);
+    }
     let is_fine = |report: &Diagnosis| {
         matches!(
             report.verdict(),
@@ -121,6 +126,41 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
             .notes
             .push(words::one_of_pods(&name, pods.len(), looked_at, is_fine));
     }
+    Some(report)
+}
+
+/// Why a Job without active pods, whose last pod has failed, goes on.
+fn failed_pods(cluster: &Cluster, owner: &Owner, active: usize) -> Option<Diagnosis> {
+    let (failed, limit) = owner.failed.filter(|(failed, limit)| failed <= limit)?;
+    if active > 0 || owner.is_suspended || ended(owner).is_some() {
+        return None;
+    }
+    let is_own = |pod: &&Arc<Pod>| {
+        let made_by = pod.metadata.controller();
+        pod.metadata.namespace == owner.key.namespace && made_by.is_some_and(|maker| owner.is(maker))
+    };
+    let pods = cluster.pods().filter(is_own);
+    let last = pods.max_by_key(|pod| pod.metadata.creation_timestamp)?;
+    if last.status.phase != "Failed" {
+        return None;
+    }
+    let mut report = Diagnosis::new(Target::owner(&owner.kind, &owner.key));
+    let target = format!("pod/{}", last.key());
+    let (message, how) = words::fixes::failing_pods(&target);
+    let logs = Command::kubectl("logs")
+        .object(Kind::Pod, &last.metadata.name)
+        .namespace(&last.metadata.namespace)
+        .args(&["--all-containers", "--tail=50"]);
+    let fix = FixItem::unproven("RepairContainer", target, message, Remedy::by_hand(how));
+    report.fixes.push(fix.look(logs.done()));
+    let (last, end) = (last.key(), failing_end(last));
+    let why = NoPods::Failed {
+        failed,
+        limit,
+        last,
+        end,
+    };
+    report.conclude(Answer::NoPods(OwnerName::from(owner), why));
     Some(report)
 }
 
@@ -264,7 +304,9 @@ pub(crate) fn unmade_owners(
             (of.kind.clone(), of.name.clone())
         });
         match active.get(&(kind, namespace, name)) {
-            Some(active) => fewer_pods(cluster, owner, *active),
+            Some(active) => {
+                fewer_pods(cluster, owner, *active).or_else(|| failed_pods(cluster, owner, *active))
+            }
             None => Some(without_pods(cluster, owner)),
         }
     });

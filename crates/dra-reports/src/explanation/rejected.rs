@@ -53,7 +53,7 @@ impl Diagnosis {
 }
 
 /// What to look at where this filter rejects nodes. It is not simulated, so nothing can be proven to help.
-fn fix(cluster: &Cluster, pod: &Pod, filter: Unsimulated) -> FixItem {
+pub(super) fn fix(cluster: &Cluster, pod: &Pod, filter: Unsimulated) -> FixItem {
     let own = format!("pod/{}", pod.key());
     let namespace = &pod.metadata.namespace;
     let claims = &pod.spec.volumes.claims;

@@ -18,7 +18,7 @@ use dra_allocator::{ConstraintName, Failure, Together, attribute_of};
 use dra_model::{
     AttributeValue, Claim, Cluster, Constraint, DeviceRequest, Key, Node, OwnerReference, Pod, Slice, Str,
 };
-use dra_rules::kubelet::{Stage, Stages};
+use dra_rules::kubelet::{self, Stage, Stages};
 use dra_rules::owners::{Replacing, waiting_for};
 use dra_rules::reservation::{claim_names, manager};
 use dra_rules::scheduling::{
@@ -307,12 +307,13 @@ fn idle_holders(explained: &Explained<'_>, consumers: &[Consumer]) -> Vec<String
     let sentence = |consumer: &Consumer| {
         let Consumer::Pod(key) = consumer else { return None };
         let pod = cluster.pod(key).filter(|pod| !pod.metadata.is_deleting())?;
-        let found = stages.pod(pod).filter(|found| found.stage != Stage::Running)?;
+        let found = stages.pod(pod)?;
         let cause = &found.stuck.as_ref()?.cause;
-        Some(words::idle_holder(
-            key,
-            &cause_text(cause, &StageSubject::of(pod)),
-        ))
+        let why = cause_text(cause, &StageSubject::of(pod));
+        match cause {
+            kubelet::Cause::ContainersLeft { .. } => Some(words::lasting_holder(key, &why)),
+            _ => (found.stage != Stage::Running).then(|| words::idle_holder(key, &why)),
+        }
     };
     consumers.iter().take(HOLDERS).filter_map(sentence).collect()
 }

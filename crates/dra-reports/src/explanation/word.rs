@@ -4,13 +4,13 @@
 use super::diagnosis::{Answer, Diagnosis};
 use super::fact::{Fact, Often, Speaker, Word};
 use super::items::{ClusterVerdict, FixItem};
-use super::words;
+use super::{rejected, words};
 use crate::remedy::Remedy;
 use dra_model::{Claim, ClaimTemplate, Cluster, Event, Kind, Pod, Time};
 use dra_rules::controllers::CREATION_EVENT;
 use dra_rules::owners::unplaced_group;
 use dra_rules::reservation::claim_names;
-use dra_rules::scheduling::{foreign_scheduler, is_outdated, rejections};
+use dra_rules::scheduling::{Unsimulated, foreign_scheduler, is_outdated, rejections};
 
 impl Word {
     fn of(who: Speaker, event: &Event) -> Self {
@@ -127,12 +127,18 @@ pub(super) fn of_scheduler(
     // A scheduler that binds has found a node, too.
     if word.who == Speaker::Scheduler && is_of_binding(&word.said) {
         report.reasons.push(Fact::NotBound(word.clone()).into());
-        report.fixes.push(FixItem::unproven(
-            "LetBind",
-            format!("pod/{}", pod.key()),
-            words::fixes::LET_BIND,
-            Remedy::by_hand(words::fixes::LET_BIND_HOW),
-        ));
+        report
+            .fixes
+            .push(if word.said.contains(" plugin \"VolumeBinding\"") {
+                rejected::fix(cluster, pod, Unsimulated::VolumeBinding)
+            } else {
+                FixItem::unproven(
+                    "LetBind",
+                    format!("pod/{}", pod.key()),
+                    words::fixes::LET_BIND,
+                    Remedy::by_hand(words::fixes::LET_BIND_HOW),
+                )
+            });
         let was = std::mem::replace(&mut report.answer, Answer::Unjudged);
         report.conclude(Answer::NotBound(Box::new(was), word));
         return;

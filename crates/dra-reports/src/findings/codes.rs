@@ -149,7 +149,7 @@ codes! {
     HardwareTwice = "DRA037", "hardware-twice", Warning, Now, [ResourceSlice, Node],
         "A device plugin and a driver offer the same hardware of a node";
     DriverSilent = "DRA038", "driver-silent", Warning, Now, [DeviceClass, ResourceSlice, ResourceClaim, Pod, Node],
-        "A driver publishes nothing for nodes that it should serve";
+        "A driver does not serve nodes that it should serve";
     NodesUnmatched = "DRA039", "nodes-unmatched", Warning, Now, [ResourceSlice, Node],
         "Devices are published for labels that no node has";
     RuleSelectsAll = "DRA040", "rule-selects-all", Error, Now, [DeviceTaintRule],

@@ -372,29 +372,32 @@ fn without_slices(
     })
 }
 
-/// Drivers that publish nothing for nodes that they should serve, each with what is broken first. A DaemonSet may have no pod on a node on
+/// Drivers that publish nothing for nodes that they should serve, or cannot prepare what they publish, each with what is broken first. A DaemonSet may have no pod on a node on
 /// purpose, and a ready pod may have found nothing there, unless no node has anything of the driver or a claim is pending for it. Nodes that
 /// were `told` already do not count again.
 fn silent_drivers(look: &mut Look<'_>, told: &BTreeSet<(&Str, &Str)>) {
     let cluster = look.cluster;
     let stages = stages(look);
     for driver in known_drivers(cluster) {
-        let mut broken: Vec<(BrokenLink, Vec<&Str>)> = Vec::new();
+        let mut broken: Vec<(BrokenLink, bool, Vec<&Str>)> = Vec::new();
         for node in cluster.nodes() {
-            let Some(link) = stages.broken_link(&driver, node) else {
+            let silent = stages.broken_link(&driver, node);
+            let publishes = silent.is_none();
+            let Some(link) = silent.or_else(|| stages.unprepared(&driver, node)) else {
                 continue;
             };
             let is_same = |known: &BrokenLink| discriminant(known) == discriminant(&link);
             let name = &node.metadata.name;
-            match broken.iter_mut().find(|(known, _)| is_same(known)) {
+            let mut known = broken.iter_mut();
+            match known.find(|(known, of_published, _)| is_same(known) && *of_published == publishes) {
                 _ if matches!(link, BrokenLink::NoPod(..)) || told.contains(&(&driver, name)) => {}
-                Some((_, nodes)) => nodes.push(name),
-                None => broken.push((link, vec![name])),
+                Some((.., nodes)) => nodes.push(name),
+                None => broken.push((link, publishes, vec![name])),
             }
         }
         let is_waited_for = is_waited_for(cluster, &driver);
         let publishes = cluster.slices().any(|slice| slice.spec.driver == driver);
-        for (link, nodes) in broken {
+        for (link, of_published, nodes) in broken {
             let is_wrong = match link {
                 BrokenLink::Silent(_) => is_waited_for || !publishes,
                 // The nodes may be added when they are needed.
@@ -402,14 +405,14 @@ fn silent_drivers(look: &mut Look<'_>, told: &BTreeSet<(&Str, &Str)>) {
                 _ => true,
             };
             if is_wrong {
-                look.add(silent(&driver, &link, &nodes));
+                look.add(silent(&driver, &link, of_published, &nodes));
             }
         }
     }
 }
 
-fn silent(driver: &Str, link: &BrokenLink, nodes: &[&Str]) -> Finding {
-    let message = words::driver_is_silent(nodes, link);
+fn silent(driver: &Str, link: &BrokenLink, publishes: bool, nodes: &[&Str]) -> Finding {
+    let message = words::driver_is_silent(nodes, link, publishes);
     let finding = Finding::new(Code::DriverSilent, Subject::driver(driver), message)
         .advice(mend_link(driver, link))
         .look(look_at_link(link))

@@ -128,7 +128,8 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         | Cause::NodesMissing { .. } => Code::PrepareRefused,
         Cause::EarlierClaim { .. }
         | Cause::BeingUnprepared { .. }
-        | Cause::PreparedForDeletedClaim { .. } => Code::ClaimStillPrepared,
+        | Cause::PreparedForDeletedClaim { .. }
+        | Cause::PreparedForOtherClaim { .. } => Code::ClaimStillPrepared,
         Cause::DevicesUnresolvable { .. } | Cause::PreparationForgotten { .. } => Code::DevicesLost,
         Cause::UnprepareFails { .. } => Code::UnprepareFails,
         Cause::KubeletTooOld { .. } => Code::KubeletTooOld,
@@ -152,6 +153,7 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         | Cause::DeviceUnhealthy { .. }
         // `taints` and `simulate eviction` list what is to be evicted.
         | Cause::ToBeEvicted { .. }
+        | Cause::ContainersLeft { .. }
         | Cause::NotReady { .. }
         // Reported for the node, with all its pods.
         | Cause::NodeSilent { .. }

@@ -621,12 +621,13 @@ pub(super) fn serves_not(driver: &Str) -> String {
     )
 }
 
-pub(super) fn driver_is_silent(nodes: &[&Str], link: &BrokenLink) -> String {
-    format!(
-        "publishes no devices for {}: {}",
-        self::nodes(nodes.iter().copied()),
-        broken_link_text(link)
-    )
+pub(super) fn driver_is_silent(nodes: &[&Str], link: &BrokenLink, publishes: bool) -> String {
+    let (nodes, why) = (self::nodes(nodes.iter().copied()), broken_link_text(link));
+    if publishes {
+        crate::words::unprepared(&nodes, &why)
+    } else {
+        format!("publishes no devices for {nodes}: {why}")
+    }
 }
 
 pub(super) fn no_node_matches(slice: &Slice, selector: &dra_model::NodeSelector) -> String {

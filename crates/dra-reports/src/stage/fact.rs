@@ -87,6 +87,10 @@ impl StageFact {
                     *uid = ELLIPSIS.into();
                 }
             }
+            Cause::PreparedForOtherClaim { claim, text, .. } => {
+                erase(claim);
+                *text = without_ids(text, &pod.name);
+            }
             Cause::PreparedForDeletedClaim { claim, uid, text, .. } => {
                 if erase(claim) {
                     *uid = ELLIPSIS.into();
@@ -121,7 +125,7 @@ impl StageFact {
                     *due = Due::Now;
                 }
             }
-            Cause::ContainerEnds(_, Some(end)) => end.finished_at = None,
+            Cause::ContainerEnds(_, Some(end)) | Cause::ContainersLeft { end, .. } => end.finished_at = None,
             Cause::ContainerNotStarted(_, waiting) => {
                 waiting.message = without_ids(&waiting.message, &pod.name).into();
             }

@@ -67,10 +67,25 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
     let describe_node = || Command::kubectl("describe").object(Kind::Node, node).done();
     Some(match &stuck.cause {
         Cause::DriverNotRegistered { driver, plugin } => of_plugin(stages, driver, plugin, node),
+        Cause::PrepareRefused { text, .. } if let Some(awaited) = stages.awaited(pod, text) => {
+            let key = awaited.pod.key();
+            Advice::by_hand("RepairContainer", format!("pod/{key}"), words::get_ready(&key))
+                .look(describe(&key))
+        }
         Cause::DriverFails { .. } | Cause::PrepareRefused { .. } => {
             let configured = configured(stages, stage);
             let why = configured.map_or(Unprepared::Refused, Unprepared::Configured);
             of_driver(stages, stage, node, why)
+        }
+        Cause::NodesMissing {
+            kept_off: Some((set, taint)),
+            ..
+        } => {
+            let text = words::tolerate(&set.namespace, &set.name, taint, node);
+            let look =
+                Command::kubectl("describe").object(Resource::called(Maker::DaemonSet.resource()), &set.name);
+            Advice::by_hand("AdmitDriver", format!("daemonset/{set}"), text)
+                .look(look.namespace(&set.namespace).done())
         }
         Cause::NodesMissing { owner, others, .. } => {
             let target = format!(
@@ -126,6 +141,14 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         }
         Cause::KillFails { .. } => Advice::by_hand("RepairRuntime", of_node(), words::stop_containers(node))
             .look(describe(&pod.key())),
+        Cause::ContainersLeft {
+            container, others, ..
+        } => Advice::by_hand(
+            "RepairContainer",
+            of_pod(),
+            words::end_the_rest(container, others),
+        )
+        .look(describe(&pod.key())),
         Cause::NotReady { .. }
             if !stuck
                 .evidence
@@ -179,6 +202,12 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
                 of_node(),
                 words::let_read(node, &pod.metadata.beside(claim).to_string(), is_rejected),
             )
+        }
+        Cause::PreparedForOtherClaim { pod, ends, .. } => {
+            let look = Command::dra("explain").here().object(Kind::Pod, &pod.name);
+            let text = words::await_end(pod, ends.is_some());
+            Advice::by_hand("WaitForDeletion", format!("pod/{pod}"), text)
+                .look(look.namespace(&pod.namespace).done())
         }
         Cause::DeviceNotPublished { devices } => {
             let driver = devices.first().map_or("", |device| device.driver.as_str());

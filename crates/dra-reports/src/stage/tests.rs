@@ -583,6 +583,20 @@ fn what_endangers_the_devices_of_a_running_pod_is_reported() {
             {"name": "example.com/nic", "resources": [{"resourceID": "nic-0", "health": "Unhealthy"}]}]}]);
     });
     assert_eq!(of_device_plugin.told(), "Running");
+    let beside = |policy: &str| {
+        base().pod(|pod| {
+            pod["spec"]["restartPolicy"] = json!(policy);
+            pod["spec"]["containers"] = json!([{"name": "main"}, {"name": "proxy"}]);
+            pod["status"]["containerStatuses"] = json!([{"name": "main", "state": {"terminated": {
+                "exitCode": 0, "finishedAt": "2026-11-21T11:50:00Z"}}}, {"name": "proxy", "state": {"running": {}}}]);
+        })
+    };
+    assert_eq!(
+        beside("OnFailure").told(),
+        "Running ContainersLeft User: container main exited with code 0 at 2026-11-21T11:50:00Z, and the pod does not end before container \
+         proxy"
+    );
+    assert!(!beside("Always").told().contains("ContainersLeft"));
     let condition = |value: &str| {
         base().claim(|claim| {
             claim["devices"] = json!([{"driver": DRIVER, "pool": "node-1", "device": "g0", "conditions": [

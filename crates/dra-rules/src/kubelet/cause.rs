@@ -73,6 +73,8 @@ pub enum Cause {
         lacks: Incomplete,
         /// Its other pods that have no node.
         others: Vec<Key>,
+        /// The DaemonSet that runs for it on its nodes, and the taint that keeps its pods off the pod's node.
+        kept_off: Option<(Key, Taint)>,
     },
     /// The claim cannot be used, by the objects.
     Claim(Problem),
@@ -102,6 +104,19 @@ pub enum Cause {
         text: String,
         /// True if that has lasted for longer than the kubelet and the driver need.
         lasts: bool,
+    },
+    /// The driver refuses the claim as it has devices of it prepared for that of another pod, which is on the node.
+    PreparedForOtherClaim {
+        /// The claim.
+        claim: Str,
+        /// The other one.
+        other: Key,
+        /// Its pod.
+        pod: Key,
+        /// Since when that is to be gone, if it is being deleted.
+        ends: Option<Time>,
+        /// In the driver's words.
+        text: String,
     },
     /// The container runtime does not find what the driver prepared.
     DevicesUnresolvable {
@@ -201,6 +216,15 @@ pub enum Cause {
         /// When the pod is to be gone.
         due: Due,
     },
+    /// A container of the pod has ended for good, and the pod does not end before others do, which run.
+    ContainersLeft {
+        /// The container that ended last.
+        container: Str,
+        /// How it ended.
+        end: ContainerEnd,
+        /// The others.
+        others: Vec<Str>,
+    },
     /// The containers of the pod run, and it is not ready.
     NotReady {
         /// In the kubelet's words.
@@ -276,6 +300,7 @@ impl Cause {
             Self::DeviceNotPublished { .. }
                 | Self::DeviceUnhealthy { .. }
                 | Self::ToBeEvicted { .. }
+                | Self::ContainersLeft { .. }
                 | Self::NotReady { .. }
         )
     }
@@ -287,6 +312,7 @@ impl Cause {
             | Self::DriverDown { .. }
             | Self::EarlierClaim { .. }
             | Self::PreparedForDeletedClaim { .. }
+            | Self::PreparedForOtherClaim { .. }
             | Self::DevicesUnresolvable {
                 rebooted: Some(_), ..
             }
@@ -315,6 +341,7 @@ impl Cause {
             | Self::DeviceNotPublished { .. }
             | Self::DeviceUnhealthy { .. }
             | Self::ToBeEvicted { .. }
+            | Self::ContainersLeft { .. }
             | Self::NotReady { .. }
             | Self::UnprepareFails { .. }
             | Self::Finalizers(_)
@@ -347,12 +374,14 @@ impl Cause {
             } => Party::Driver,
             Self::NodesMissing { .. }
             | Self::Claim(_)
+            | Self::PreparedForOtherClaim { .. }
             | Self::DevicesUnresolvable { .. }
             | Self::PreparationForgotten { .. }
             | Self::VolumesNotMounted { .. }
             | Self::ProbeFails { .. }
             | Self::ContainerNotStarted(..)
             | Self::ContainerEnds(..)
+            | Self::ContainersLeft { .. }
             | Self::NotReady { .. }
             | Self::PodFailed { .. } => Party::User,
             Self::EarlierClaim { lasts, .. }

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::reach::{nodes_of_devices, nodes_of_slice};
-use super::{Unknown, Waiting, containers};
-use dra_model::{Cluster, Condition, Key, Kind, Node, Pod, Slice, Str, Taint, Time};
+use super::{Unknown, Waiting, containers, said};
+use dra_model::{Cluster, Condition, Event, Key, Kind, Node, Pod, Slice, Str, Taint, Time};
 
 /// The DaemonSet that a pod belongs to.
 pub fn daemon_set_of(pod: &Pod) -> Option<&Str> {
@@ -293,18 +293,26 @@ fn ready_since(pod: &Pod) -> Option<Time> {
     ready.last_transition_time
 }
 
-/// Returns when the kubelet got the pod to run last, as far as its status and events tell: what was warned of before is over.
-pub fn started_since(cluster: &Cluster, pod: &Pod) -> Option<Time> {
-    let events = cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
-    let starts = events.filter(|event| {
-        event.reason == "Started"
-            && event.component() == "kubelet"
-            && event.involved_object.uid == pod.metadata.uid
-    });
-    starts
-        .filter_map(|event| event.last_seen())
-        .max()
-        .max(ready_since(pod))
+/// Returns whether the kubelet has got further with the pod than what the event warns of, as far as its status and events tell.
+pub fn is_over(cluster: &Cluster, pod: &Pod, event: &Event) -> bool {
+    let Some(seen) = event.last_seen() else {
+        return false;
+    };
+    let step = said::step(&event.reason);
+    let is_further = |later: &Arc<Event>| {
+        let reason = later.reason.as_str();
+        later.component() == "kubelet"
+            && later.involved_object.uid == pod.metadata.uid
+            && later.last_seen().is_some_and(|later| later >= seen)
+            && (reason == "Started"
+                || matches!(reason, "Pulling" | "Pulled" | "Created")
+                    && step.is_some_and(|step| said::step(reason) > Some(step)))
+    };
+    ready_since(pod).is_some_and(|ready| ready >= seen)
+        || cluster
+            .events_of(Kind::Pod, &pod.metadata)
+            .into_iter()
+            .any(is_further)
 }
 
 fn ready_condition(pod: &Pod) -> Option<&Condition> {

@@ -88,7 +88,7 @@ impl<'c> Stages<'c> {
             return;
         }
         if heartbeat.is_silent() || self.lacks_runtime(node, heartbeat) {
-            found.stuck = self.not_ready(node, heartbeat).map(|mut stuck| {
+            found.stuck = self.not_ready(node).map(|mut stuck| {
                 stuck.since = Some(since);
                 stuck.evidence.insert(0, ended);
                 stuck
@@ -263,6 +263,27 @@ pub(super) fn has_completed(pod: &Pod) -> bool {
             end_of(container).is_some_and(|end| is_final(policy, end))
         });
     rest_is_over && (all_ended || has_failed_before())
+}
+
+/// Returns the container that ended last of those that are not started again, and how, with the others that a pod waits for, if there are
+/// such: sidecars end with the pod.
+pub(super) fn outlasted(pod: &Pod) -> Option<(&Str, &ContainerEnd, Vec<&Str>)> {
+    let end_of = |container: &Container| {
+        let mut own = pod.status.container_statuses.iter();
+        let status = own.find(|status| status.name == container.name)?;
+        let end = status.state.terminated.as_ref()?;
+        end_before_restart(pod, status).is_none().then_some(end)
+    };
+    let all = pod.spec.containers.iter();
+    let ended = all
+        .clone()
+        .filter_map(|container| Some((&container.name, end_of(container)?)));
+    let (container, end) = ended.max_by_key(|(_, end)| end.finished_at)?;
+    let others: Vec<&Str> = all
+        .filter(|container| end_of(container).is_none())
+        .map(|container| &container.name)
+        .collect();
+    (!others.is_empty()).then_some((container, end, others))
 }
 
 /// Returns when the last container ended.

@@ -31,20 +31,21 @@ use crate::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for, own
 use crate::scheduling::{DeviceBinding, binding_timed_out, is_sidecar};
 use dra_allocator::devices::Taints;
 use dra_model::{
-    AllocatedDevice, Claim, Cluster, Container, ContainerStatus, ContainerWaiting, DeviceId, Event, Gap,
-    Gate, Key, Kind, Node, Pod, Str, Time,
+    AllocatedDevice, Claim, Cluster, Container, ContainerEnd, ContainerStatus, ContainerWaiting, DeviceId,
+    Event, Gap, Gate, Key, Kind, Node, Owner, Pod, Str, Time,
 };
 
 pub use cause::{Attaching, Cause, Due, Evidence, Party};
 use drivers::Drivers;
 pub use drivers::{
-    KeptOff, Plugin, daemon_set_of, is_called_like, is_called_plugin, is_ready, kept_off, republishing,
-    started_since,
+    KeptOff, Plugin, daemon_set_of, is_called_like, is_called_plugin, is_over, is_ready, kept_off,
+    republishing,
 };
 pub use ending::has_run;
 pub use heartbeat::Heartbeat;
 use heartbeat::{is_of_runtime, why_not_ready};
 pub use problems::{Problem, Problems, problems, rests_on};
+use publishing::untolerated;
 pub use publishing::{BrokenLink, Maker, Refused, known_drivers};
 pub use reach::{nodes_of_devices, nodes_of_slice, publishes_for};
 pub use said::Unread;
@@ -75,6 +76,12 @@ const SILENT_SECONDS: u64 = 300;
 
 /// Time that the kubelet needs to mount the volumes of a pod.
 const MOUNTING_SECONDS: u64 = 60;
+
+/// So many words of a pod's name in a text are not there by chance.
+const NAMING_WORDS: usize = 3;
+
+/// A container that ended within this time, and runs again, may not stay.
+const RESTART_SECONDS: u64 = 3600;
 
 /// Time that the device taint eviction controller needs to delete a pod.
 const EVICTING: Duration = Duration::from_secs(60);
@@ -337,6 +344,33 @@ impl<'c> Stages<'c> {
         (last.reason == "Pulling").then(|| Doing::Pulling(last.message.clone(), last.last_seen()))
     }
 
+    /// The pod on the node of `pod` that a driver says in `text` it waits for, as far as the first words of its name are words of that, and what
+    /// keeps it: drivers run daemons for claims.
+    pub fn awaited(&self, pod: &Pod, text: &str) -> Option<PodStage<'c>> {
+        let apart = |character: char| !character.is_ascii_alphanumeric();
+        let said = text.to_ascii_lowercase().replace(apart, "-");
+        let is_named = |other: &&Arc<Pod>| {
+            let words: Vec<&str> = other.metadata.name.split('-').take(NAMING_WORDS).collect();
+            words.len() == NAMING_WORDS && said.contains(&format!("-{}-", words.join("-")))
+        };
+        let others = self.cluster.pods().filter(|other| other.node() == pod.node());
+        others.filter(is_named).find_map(|other| self.stuck(other))
+    }
+
+    /// The containers of a pod that run, and ended less than an hour ago, with how they did.
+    pub fn restarted(&self, pod: &'c Pod) -> impl Iterator<Item = (&'c ContainerStatus, &'c ContainerEnd)> {
+        let now = self.now;
+        let runs = |status: &ContainerStatus| {
+            let state = &status.state;
+            state.waiting.is_none() && state.terminated.is_none() && status.restart_count > 0
+        };
+        containers(pod).filter_map(move |status| {
+            let end = status.last_state.terminated.as_ref().filter(|_| runs(status))?;
+            let is_recent = now.since(end.finished_at?).as_secs() < RESTART_SECONDS;
+            is_recent.then_some((status, end))
+        })
+    }
+
     fn of_any(&self, pod: &'c Arc<Pod>) -> Option<PodStage<'c>> {
         let mut found = PodStage {
             pod,
@@ -493,7 +527,7 @@ impl<'c> Stages<'c> {
                 return;
             }
         }
-        found.stuck = halted().or_else(|| self.not_ready(node, self.heartbeat(node)));
+        found.stuck = halted().or_else(|| self.not_ready(node));
         if found.stuck.is_some() {
             return;
         }
@@ -571,19 +605,27 @@ impl<'c> Stages<'c> {
             }
             Said::Refused { claim, text } => {
                 let (claim, text) = (Str::from(*claim), (*text).to_owned());
-                match said::claim_named(&text)
-                    .filter(|uid| self.is_gone(uid))
-                    .map(Str::from)
-                {
-                    Some(uid) => Cause::PreparedForDeletedClaim {
+                let named = said::claims_named(&text);
+                let gone = named.iter().find(|uid| self.is_gone(uid)).copied();
+                let other = || named.iter().find_map(|uid| self.prepared(pod, node, uid));
+                if let Some(uid) = gone.map(Str::from) {
+                    Cause::PreparedForDeletedClaim {
                         claim,
                         uid,
                         text,
                         lasts,
-                    },
-                    None => self
-                        .nodes_missing(pod)
-                        .unwrap_or(Cause::PrepareRefused { claim, text }),
+                    }
+                } else if let Some((other, holder, ends)) = other() {
+                    Cause::PreparedForOtherClaim {
+                        claim,
+                        other,
+                        pod: holder,
+                        ends,
+                        text,
+                    }
+                } else {
+                    self.nodes_missing(pod)
+                        .unwrap_or(Cause::PrepareRefused { claim, text })
                 }
             }
             Said::NoAnswer { text } if said::is_unanswered(text) => Cause::DriverDown {
@@ -661,11 +703,32 @@ impl<'c> Stages<'c> {
         Some(Stuck::told(cause, event))
     }
 
+    /// Returns the claim with this UID, if it is another pod's that is on the node, with that pod, and since when it is to end.
+    fn prepared(&self, pod: &Pod, node: &Str, uid: &str) -> Option<(Key, Key, Option<Time>)> {
+        let mut claims = self.cluster.claims();
+        let key = claims.find(|claim| claim.metadata.uid == *uid)?.key();
+        let users = || self.cluster.pods_of_claim(&key);
+        if users().any(|user| user.metadata.uid == pod.metadata.uid) {
+            return None;
+        }
+        let user = users().find(|user| user.node() == Some(node) && !user.is_terminal())?;
+        Some((key, user.key(), user.metadata.deletion_timestamp))
+    }
+
     /// Returns what gathers the pod's node with those of others, where it lacks some: the driver refuses the claim until then.
     fn nodes_missing(&self, pod: &Pod) -> Option<Cause> {
         let owner = gathering(self.cluster, pod)?;
         let lacks = incomplete(owner)?;
         let others = gathered_with(self.cluster, pod, owner).into_iter();
+        let node = pod.node().and_then(|node| self.cluster.node(node));
+        // Its nodeSelector has the UID of what it is for.
+        let is_for = |set: &&Owner| {
+            let mut labels = set.node_selector.iter();
+            set.kind == "DaemonSet" && labels.any(|(_, value)| *value == owner.uid)
+        };
+        let mut sets = self.cluster.environment().owners.iter().filter(is_for);
+        let kept_off = node
+            .and_then(|node| sets.find_map(|set| Some((set.key.clone(), untolerated(set, node)?.clone()))));
         Some(Cause::NodesMissing {
             owner: owner.into(),
             lacks,
@@ -673,6 +736,7 @@ impl<'c> Stages<'c> {
                 .filter(|other| other.node().is_none())
                 .map(|other| other.key())
                 .collect(),
+            kept_off,
         })
     }
 
@@ -743,8 +807,9 @@ impl<'c> Stages<'c> {
         text.unwrap_or_default()
     }
 
-    /// Returns why nothing can be expected of a kubelet with this heartbeat, where the pod is not made yet.
-    fn not_ready(&self, node: &Str, heartbeat: Heartbeat) -> Option<Stuck<'c>> {
+    /// Returns why nothing can be expected of the kubelet of `node`, where the pod is not made yet.
+    pub fn not_ready(&self, node: &Str) -> Option<Stuck<'c>> {
+        let heartbeat = self.heartbeat(node);
         let text = self.why_not_ready(node).to_owned();
         let cause = match heartbeat {
             Heartbeat::Ready => return None,

@@ -8,7 +8,7 @@ use super::{KeptOff, STARTING_SECONDS, Stages, publishes_for};
 use crate::access::{Access, Answer, Request, User};
 use crate::owners::refused_last;
 use crate::scheduling::drivers_named;
-use dra_model::{Cluster, Event, Key, Kind, Node, Owner, Pod, Str, Time};
+use dra_model::{Cluster, Event, Key, Kind, Node, Owner, Pod, Str, Taint, Time};
 
 /// Owner of a driver's pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,9 +117,6 @@ impl Stages<'_> {
             return None;
         }
         let name = &node.metadata.name;
-        let lasts = |since: Option<Time>| {
-            since.is_none_or(|since| self.now.since(since).as_secs() >= STARTING_SECONDS)
-        };
         let plugin = self.plugin(driver, name);
         // A driver that runs publishes again what the start of the kubelet deleted.
         if matches!(plugin, Plugin::Ready(..) | Plugin::NotReady(_) | Plugin::Hidden)
@@ -153,19 +150,51 @@ impl Stages<'_> {
                     None => without_pods(cluster, driver, node),
                 }
             }
+            Plugin::Crashing(..) | Plugin::NotReady(_) => self.is_down(plugin),
+            Plugin::Pending(pod, message) => Some(BrokenLink::Pending(pod, message.unwrap_or_default())),
+            Plugin::OtherFolder(pod, ..) => Some(BrokenLink::Silent(pod)),
+            Plugin::Ready(pod, since, _) => self.lasts(since).then_some(BrokenLink::Silent(pod)),
+        }
+    }
+
+    /// Returns why `driver` cannot prepare on `node` the devices that it publishes for it: they stay published when its pod stops working.
+    pub fn unprepared(&self, driver: &Str, node: &Node) -> Option<BrokenLink> {
+        let plugin = self.plugin(driver, &node.metadata.name);
+        // The container of another driver in the same pod.
+        if let Plugin::Crashing(_, why) = &plugin
+            && !is_container_of(driver, &why.container)
+            && let Some(pod) = self.pod_of(&plugin)
+        {
+            let mut containers = pod.spec.containers.iter();
+            if containers.any(|container| is_container_of(driver, &container.name)) {
+                return None;
+            }
+        }
+        self.is_down(plugin)
+            .filter(|_| publishes_for(self.cluster, driver, &node.metadata) == Some(true))
+    }
+
+    /// The driver's pod does not work, for longer than it needs to start.
+    fn is_down(&self, plugin: Plugin) -> Option<BrokenLink> {
+        match plugin {
             Plugin::Crashing(pod, why) => Some(BrokenLink::Crashing {
                 pod,
                 container: why.container,
                 reason: why.reason,
             }),
-            Plugin::Pending(pod, message) => Some(BrokenLink::Pending(pod, message.unwrap_or_default())),
-            Plugin::NotReady(key) => {
-                let since = pod.and_then(|pod| pod.metadata.creation_timestamp);
-                lasts(since).then_some(BrokenLink::NotReady(key))
+            Plugin::NotReady(pod) => {
+                let since = self
+                    .cluster
+                    .pod(&pod)
+                    .and_then(|pod| pod.metadata.creation_timestamp);
+                self.lasts(since).then_some(BrokenLink::NotReady(pod))
             }
-            Plugin::OtherFolder(pod, ..) => Some(BrokenLink::Silent(pod)),
-            Plugin::Ready(pod, since, _) => lasts(since).then_some(BrokenLink::Silent(pod)),
+            _ => None,
         }
+    }
+
+    fn lasts(&self, since: Option<Time>) -> bool {
+        since.is_none_or(|since| self.now.since(since).as_secs() >= STARTING_SECONDS)
     }
 
     /// Returns whether `driver` is to publish again what the start of the node's kubelet deleted: it runs there, or has devices in use there.
@@ -245,15 +274,17 @@ fn without_pods(cluster: &Cluster, driver: &str, node: &Node) -> Option<BrokenLi
         if !cluster.nodes().any(|node| selects(set, node)) {
             return Some(BrokenLink::Unselected(set.key.clone(), set.node_selector.clone()));
         }
-        // The controller of DaemonSets adds tolerations of what Kubernetes itself says of a node.
-        let mut taints = node
-            .spec
-            .taints
-            .iter()
-            .filter(|taint| keeps_pods_off(taint) && !taint.key.starts_with("node.kubernetes.io/"));
-        let taint = taints.find(|taint| !set.tolerations.tolerate(taint))?;
+        let taint = untolerated(set, node)?;
         selects(set, node).then(|| BrokenLink::NoPod(set.key.clone(), Some(KeptOff::Taint(taint.clone()))))
     })
+}
+
+/// Returns the taint of the node that keeps pods of a DaemonSet off. Its controller adds tolerations of what Kubernetes itself says of a node.
+pub(super) fn untolerated<'n>(set: &Owner, node: &'n Node) -> Option<&'n Taint> {
+    let taints = node.spec.taints.iter();
+    let mut taints =
+        taints.filter(|taint| keeps_pods_off(taint) && !taint.key.starts_with("node.kubernetes.io/"));
+    taints.find(|taint| !set.tolerations.tolerate(taint))
 }
 
 /// Returns whether a container is called like the driver: `gpus` like `gpu.nvidia.com`.

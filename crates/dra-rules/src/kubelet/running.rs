@@ -2,6 +2,7 @@
 
 use super::cause::{Cause, Due, Evidence};
 use super::drivers::{republishing, unready};
+use super::ending::outlasted;
 use super::{EVICTING, MOUNTING_SECONDS, Stages, Stuck, said};
 use crate::eviction::{Release, claim_eviction, evicting_claims, evicting_taint, pod_eviction};
 use crate::health::{Health, HealthIndex, health_of_claims};
@@ -13,6 +14,7 @@ impl<'c> Stages<'c> {
     pub(super) fn endangered(&self, pod: &'c Pod, node: &Str) -> Option<Stuck<'c>> {
         self.unhealthy(pod)
             .or_else(|| self.evicted(pod, node))
+            .or_else(|| self.outlasted(pod))
             .or_else(|| self.unready(pod, node))
             .or_else(|| self.unlisted(pod))
     }
@@ -55,6 +57,19 @@ impl<'c> Stages<'c> {
         }
     }
 
+    /// Returns that a container of the pod has ended, and the pod goes on with others, for longer than they need to end with it.
+    fn outlasted(&self, pod: &'c Pod) -> Option<Stuck<'c>> {
+        let (container, end, others) = outlasted(pod)?;
+        let since = end.finished_at?;
+        let cause = Cause::ContainersLeft {
+            container: container.clone(),
+            end: end.clone(),
+            others: others.into_iter().cloned().collect(),
+        };
+        let lasts = self.now.since(since).as_secs() >= MOUNTING_SECONDS;
+        lasts.then(|| Stuck::new(cause, Some(since), Evidence::Ended(container)))
+    }
+
     /// Returns that the pod is not ready, for longer than containers need to start.
     fn unready(&self, pod: &'c Pod, node: &Str) -> Option<Stuck<'c>> {
         let ready = unready(pod)?;
@@ -63,7 +78,7 @@ impl<'c> Stages<'c> {
             return None;
         }
         // A node that is not ready makes its pods unready.
-        if let Some(of_node) = self.not_ready(node, self.heartbeat(node)) {
+        if let Some(of_node) = self.not_ready(node) {
             return Some(of_node);
         }
         let events = self.cluster.events_of(Kind::Pod, &pod.metadata).into_iter();

@@ -92,9 +92,9 @@ fn name_before<'e>(text: &'e str, separator: &str) -> Option<(&'e str, &'e str)>
     is_name(name).then_some((name, rest))
 }
 
-/// The UID that a driver's text gives to a claim, as in `requested device gpu-0 is already allocated to different claim 0c…`. Each driver has
+/// The UIDs that a driver's text gives to claims, as in `requested device gpu-0 is already allocated to different claim 0c…`. Each driver has
 /// words of its own, and devices have UUIDs too: only what stands right behind the word claim is meant.
-pub(super) fn claim_named(text: &str) -> Option<&str> {
+pub(super) fn claims_named(text: &str) -> Vec<&str> {
     const GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
     let is_uid = |word: &&str| {
         let groups = word.split('-');
@@ -108,11 +108,11 @@ pub(super) fn claim_named(text: &str) -> Option<&str> {
     let is_filler = |word: &str| word.eq_ignore_ascii_case("uid") || word.eq_ignore_ascii_case("with");
     let apart = |character: char| !(character.is_ascii_alphanumeric() || character == '-');
     let words: Vec<&str> = text.split(apart).filter(|word| !word.is_empty()).collect();
-    let found = words.iter().enumerate().find(|(place, word)| {
+    let found = words.iter().enumerate().filter(|(place, word)| {
         let mut before = words[..*place].iter().rev().skip_while(|word| is_filler(word));
         is_uid(word) && before.next().is_some_and(|word| is_claim(word))
     });
-    found.map(|(_, word)| *word)
+    found.map(|(_, word)| *word).collect()
 }
 
 pub(super) const PREPARE: &str = "FailedPrepareDynamicResources";
@@ -441,7 +441,7 @@ mod tests {
             format!("device \"gpu-0\" is prepared for claim \"{uid}\""),
             format!("already in use by ResourceClaim with UID {uid} (see logs)"),
         ] {
-            assert_eq!(claim_named(&text), Some(uid), "{text}");
+            assert_eq!(claims_named(&text), [uid], "{text}");
         }
         for text in [
             format!("device GPU-{uid} is busy"),
@@ -450,7 +450,7 @@ mod tests {
             "already allocated to different claim".to_owned(),
             String::new(),
         ] {
-            assert_eq!(claim_named(&text), None, "{text}");
+            assert!(claims_named(&text).is_empty(), "{text}");
         }
     }
 }

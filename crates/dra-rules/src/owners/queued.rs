@@ -49,6 +49,8 @@ pub struct Queued {
     pub message: Str,
     /// Since when.
     pub since: Option<Time>,
+    /// How often Kueue has put it back into its queue, and when it tries again.
+    pub requeued: Option<(i64, Time)>,
 }
 
 impl Queued {
@@ -123,6 +125,7 @@ impl Queued {
             reason: said.map(|said| said.reason.clone()).unwrap_or_default(),
             message: said.map(|said| said.message.clone()).unwrap_or_default(),
             since: said.and_then(|said| said.last_transition_time),
+            requeued: workload.requeued,
         })
     }
 }

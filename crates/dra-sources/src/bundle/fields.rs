@@ -250,7 +250,7 @@ status.conditions.{type, status, reason, message, lastTransitionTime, observedGe
 status.resourceClaimStatuses.{name, resourceClaimName}
 status.extendedResourceClaimStatus.resourceClaimName
 status.extendedResourceClaimStatus.requestMappings.{containerName, resourceName, requestName}
-status.{containerStatuses, initContainerStatuses}.name
+status.{containerStatuses, initContainerStatuses}.{name, restartCount}
 status.{containerStatuses, initContainerStatuses}.allocatedResourcesStatus.name
 status.{containerStatuses, initContainerStatuses}.allocatedResourcesStatus.resources.{resourceID, health, message}
 status.{containerStatuses, initContainerStatuses}.state.waiting.{reason, message}
@@ -300,7 +300,8 @@ spec.jobTemplate.spec.template.spec.resourceClaims.name
 status.{replicas, failed, status, phase}
 status.nodes.{name, status}
 status.conditions.{type, status, reason, message, lastTransitionTime, observedGeneration}
-status.admissionChecks.{name, state, message, lastTransitionTime}";
+status.admissionChecks.{name, state, message, lastTransitionTime}
+status.requeueState.{count, requeueAt}";
 
 #[cfg(test)]
 mod tests {

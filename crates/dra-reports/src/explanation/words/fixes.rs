@@ -276,6 +276,14 @@ pub(in super::super) const RESTORE_CONTROLLER: &str =
 pub(in super::super) const RESTORE_CONTROLLER_HOW: &str =
     "it creates the claim once it runs; if it is running, check its log";
 
+/// The pods of a Job that fail one after the other.
+pub(in super::super) fn failing_pods(last: &str) -> (String, &'static str) {
+    (
+        format!("fix what fails in {last}"),
+        "check its logs; the pods that the Job creates next have the same template",
+    )
+}
+
 /// What to do about a pod that kube-scheduler may not bind.
 pub(in super::super) const LET_BIND: &str = "let kube-scheduler bind the pod";
 

@@ -21,6 +21,7 @@ use super::{NAMED, listed, listed_names, number, one, several, which, word};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::{selector_terms, some};
 use crate::stage::{broken_link_text, republishing_text, stuck_text, template_missing};
+use crate::words::counted;
 
 /// The answer.
 pub(in super::super) fn answer(answer: &Answer) -> String {
@@ -70,6 +71,24 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
         Answer::Failed(fact) => format!("the pod is not running: {}", self::fact(fact)),
         Answer::Bound(bound) => of_bound(bound),
         Answer::Attaching(fact) => stuck_text(fact),
+        Answer::NoPods(
+            owner,
+            NoPods::Failed {
+                failed,
+                limit,
+                last,
+                end,
+            },
+        ) => {
+            let pods = counted(usize::try_from(*failed).unwrap_or_default(), "pod", "pods");
+            let end = end.as_ref().map_or_else(String::new, |(container, code)| {
+                format!(" (container {container} exited with code {code})")
+            });
+            format!(
+                "{pods} of {owner} failed, the last {}{end}; it retries after a delay, up to backoffLimit {limit}",
+                pod(last)
+            )
+        }
         Answer::NoPods(owner, why) => format!("{owner} has no pods{}", no_pods(why)),
         Answer::FewerPods(owner, active, wanted, refused) => {
             format!("{owner} has {active} of {wanted} pods: {}", self::word(refused))
@@ -697,6 +716,7 @@ fn queued(queued: &Queued) -> String {
         reason,
         message,
         since,
+        requeued,
     } = queued;
     let state = match retry {
         Retry::Automatic | Retry::WithQueue => "does not admit",
@@ -712,7 +732,11 @@ fn queued(queued: &Queued) -> String {
     } else {
         format!(": {message}")
     };
-    format!("Kueue {state} workload/{}{code}{said}", workload.name)
+    let requeued = requeued.map_or_else(String::new, |(count, at)| {
+        let times = counted(usize::try_from(count).unwrap_or_default(), "time", "times");
+        format!("; it was requeued {times}, and Kueue tries it again after {at}")
+    });
+    format!("Kueue {state} workload/{}{code}{said}{requeued}", workload.name)
 }
 
 /// What a pod lacks whose node others wait for.
@@ -764,6 +788,7 @@ fn no_pods(why: &NoPods) -> String {
         NoPods::Refused(word) => format!(": {}", self::word(word)),
         NoPods::Ended(said) => format!(": it has finished: {}", condition(said)),
         NoPods::Zero => ": spec.replicas is 0".to_owned(),
+        NoPods::Failed { .. } => String::new(),
         NoPods::Unknown => "; the reason is unknown".to_owned(),
     }
 }

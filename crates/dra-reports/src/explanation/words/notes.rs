@@ -73,9 +73,19 @@ pub(in super::super) fn rounded(capacity: &str, asked: &Quantity, wanted: &Quant
     format!("the devices' request policy rounds {asked} of {capacity} up to {wanted}")
 }
 
+/// That a pod which another one needs does not run.
+pub(in super::super) fn idle(other: &Key, why: &str) -> String {
+    format!("{} is not running: {why}", pod(other))
+}
+
 /// That a pod which has devices does not run.
 pub(in super::super) fn idle_holder(holder: &Key, why: &str) -> String {
     format!("{}, which has devices, is not running: {why}", pod(holder))
+}
+
+/// That a pod which has devices goes on after its work.
+pub(in super::super) fn lasting_holder(holder: &Key, why: &str) -> String {
+    format!("{}: {why}", pod(holder))
 }
 
 /// That a gate is assumed on, as the scheduler is silent.

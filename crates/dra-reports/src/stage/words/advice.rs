@@ -81,6 +81,27 @@ pub(in super::super) enum Unprepared {
     Earlier,
 }
 
+/// The end of another pod, whose devices are prepared.
+pub(in super::super) fn await_end(other: &Key, ends: bool) -> Text {
+    let message = if ends {
+        format!("find out what keeps pod/{other} from ending")
+    } else {
+        format!("wait until pod/{other} ends, or delete it")
+    };
+    Text::new(
+        message,
+        "the driver releases the device when that pod has ended, and the kubelet retries",
+    )
+}
+
+/// A pod that the driver waits for.
+pub(in super::super) fn get_ready(awaited: &Key) -> Text {
+    Text::new(
+        format!("get pod/{awaited} running, which the driver's message is about"),
+        "the kubelet retries automatically",
+    )
+}
+
 /// Drivers that do not unprepare devices.
 pub(in super::super) fn unprepare(drivers: &str) -> Text {
     Text::new(
@@ -166,6 +187,17 @@ pub(in super::super) fn or_tolerate(taint: &Taint) -> String {
     format!(
         "a request that tolerates {}:{} without tolerationSeconds keeps its pods on the device",
         taint.key, taint.effect
+    )
+}
+
+/// A pod that goes on after one of its containers.
+pub(in super::super) fn end_the_rest(ended: &str, others: &[Str]) -> Text {
+    Text::new(
+        format!(
+            "end the process of container {} if it only accompanies container {ended}",
+            some(others)
+        ),
+        "the pod finishes then, whereas a Job runs a deleted pod again; as an init container with restartPolicy Always, it would end on its own",
     )
 }
 

@@ -6,8 +6,8 @@ use super::fact::{StageFact, Subject};
 use crate::allocation::words::claim;
 use crate::listing::some;
 use crate::warnings::missing;
-use crate::words::tainted;
-use dra_model::{ContainerEnd, DeviceId, Key, Pod, Str, Time};
+use crate::words::{counted, tainted};
+use dra_model::{ContainerEnd, ContainerStatus, DeviceId, Key, Pod, Str, Time};
 use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, Due, Evidence, Heartbeat, KeptOff, Party, Plugin, Problem, Refused,
     Unknown, Unread, Waiting, Waits, has_logs,
@@ -56,12 +56,39 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             let claim = named(claim);
             format!("the driver refuses to prepare {claim}: {text}")
         }
-        Cause::NodesMissing { owner, lacks, others } => nodes_missing(owner, lacks, others),
+        Cause::NodesMissing {
+            owner,
+            lacks,
+            others,
+            kept_off,
+        } => {
+            let why = kept_off.as_ref().map(|(set, taint)| {
+                let why = kept_off_text(&KeptOff::Taint(taint.clone()));
+                format!("; daemonset/{set} has no pod on {node}: {why}")
+            });
+            nodes_missing(owner, lacks, others) + &why.unwrap_or_default()
+        }
         Cause::Claim(problem) => problem_text(problem, subject),
         Cause::DriverDown { drivers, text } => {
             let drivers = either(drivers.iter().map(|driver| format!("driver {driver}")));
             format!(
                 "{drivers} does not respond to the kubelet on {node}: its process is not running, or just exited: {text}"
+            )
+        }
+        Cause::PreparedForOtherClaim {
+            claim,
+            other,
+            pod,
+            ends,
+            text,
+        } => {
+            let ends = ends
+                .map(|at| format!(", which was to be gone at {at}"))
+                .unwrap_or_default();
+            format!(
+                "the driver refuses to prepare {}: its device is prepared for {} of pod/{pod}{ends}; driver: {text}",
+                named(claim),
+                self::claim(other)
             )
         }
         Cause::EarlierClaim { claim, uid, lasts } => {
@@ -194,6 +221,23 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             tainted(device, taint, rule.as_ref()),
             evicts(*due)
         ),
+        Cause::ContainersLeft {
+            container,
+            end,
+            others,
+        } => {
+            let rest = if others.len() == 1 {
+                "container"
+            } else {
+                "containers"
+            };
+            let at = end.finished_at.map(|at| format!(" at {at}")).unwrap_or_default();
+            format!(
+                "container {container} {}{at}, and the pod does not end before {rest} {}",
+                exited(end),
+                some(others)
+            )
+        }
         Cause::NotReady { text } => format!("it is not ready{}", said(text)),
         Cause::UnprepareFails { drivers } => format!(
             "its containers have exited, but {} does not unprepare its devices; only the logs of the kubelet and the driver report why",
@@ -370,11 +414,30 @@ pub(crate) fn waits_text(waits: Waits, pod: &Pod) -> String {
 
 /// How a container ended.
 fn end_text(end: &ContainerEnd) -> String {
+    format!("it {}, and is restarted", exited(end))
+}
+
+fn exited(end: &ContainerEnd) -> String {
     let reason = match end.reason.as_str() {
         "" | "Error" | "Completed" => String::new(),
         reason => format!(" ({reason})"),
     };
-    format!("it exited with code {}{reason}, and is restarted", end.exit_code)
+    format!("exited with code {}{reason}", end.exit_code)
+}
+
+/// That a container runs which has ended before.
+pub(crate) fn restarted_text(status: &ContainerStatus, end: &ContainerEnd) -> String {
+    let at = end.finished_at.map(|at| format!(" at {at}")).unwrap_or_default();
+    let times = counted(
+        usize::try_from(status.restart_count).unwrap_or_default(),
+        "time",
+        "times",
+    );
+    format!(
+        "container {} was restarted {times}; before, it {}{at}",
+        status.name,
+        exited(end)
+    )
 }
 
 /// What is said, behind what it is about.
