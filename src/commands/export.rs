@@ -16,6 +16,7 @@ use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use crate::output::{ended_metrics, metrics_text};
 use dra_model::{Cluster, Key, Str, Time};
+use dra_reports::all_missing;
 use dra_reports::allocation::Settings;
 use dra_reports::metrics::{METRICS_NEEDS, MetricsOptions, Samples, pending_metrics, state_metrics};
 use dra_rules::scheduling::{Run, in_order};
@@ -149,6 +150,9 @@ fn needs() -> Needs {
 async fn once(ctx: &Ctx, wanted: &Wanted, out: Option<PathBuf>) -> anyhow::Result<Outcome> {
     let out = places::out(ctx, out.as_deref())?;
     let cluster = ctx.load(needs()).await?;
+    if ctx.is_live() {
+        all_missing(&cluster.environment().gaps).for_each(|missing| ctx.warn(missing));
+    }
     let now = ctx.now(&cluster);
     let state = metrics_text(wanted.state(&cluster, now, &threads::on_all));
     let pending = wanted.pending(&cluster, now, &threads::each_node);

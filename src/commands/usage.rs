@@ -52,13 +52,15 @@ fn thousandths(units: &Quantity) -> u64 {
     units.milli_value().max(0) as u64
 }
 
-/// Returns how much of the whole that is: `62%`. What is not nothing is no less than 1 %, and what is not all no more than 99 %.
+/// Returns how much of the whole that is: `62%`. What is not nothing is not 0 %, and what is not all no more than 99 %.
 pub(super) fn percent(part: &Quantity, whole: usize) -> String {
     let (part, whole) = (thousandths(part), whole as u64 * 1000);
     let exact = (part * 100 + whole / 2).checked_div(whole).unwrap_or(0);
-    let least = u64::from(part > 0);
     let most = if part < whole { 99 } else { 100 };
-    format!("{}%", exact.clamp(least.min(most), most))
+    match exact.min(most) {
+        0 if part > 0 => "<1%".to_owned(),
+        exact => format!("{exact}%"),
+    }
 }
 
 /// Units with at most two decimals: `12`, `0.75`.
@@ -284,7 +286,7 @@ mod tests {
         let milli = |value| Quantity::new_milli(value, Format::DecimalSi);
         for (part, whole, share, number) in [
             (0, 8, "0%", "0"),
-            (1, 8, "1%", "0.01"),
+            (1, 8, "<1%", "0.01"),
             (750, 1, "75%", "0.75"),
             (1500, 24, "6%", "1.5"),
             (7999, 8, "99%", "8"),

@@ -1384,6 +1384,121 @@ const CASES: &[Case] = &[
         ],
         has_not: &["correct the configuration"],
     },
+    // A volume claim that does not exist rejects the pod before devices are looked at.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "volume-claim-missing-and-in-use",
+        code: 1,
+        has: &[
+            "kube-scheduler rejects it on all nodes: persistentvolumeclaim \"datasets\" not found; besides, no node has an available device",
+            "1. create what is missing of persistentvolumeclaim/ml/datasets",
+        ],
+        has_not: &["(tested: fits"],
+    },
+    // A volume that another pod uses alone, and no device.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "volume-in-use-and-no-device",
+        code: 1,
+        has: &["kube-scheduler rejects it on all nodes", "ReadWriteOncePod"],
+        has_not: &["(tested: fits"],
+    },
+    // A kubelet has just started on the node with a free device.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "free-node-publishes-again",
+        code: 1,
+        has: &["1. wait until drivers publish their devices for gpu-2 again"],
+        has_not: &["1. delete"],
+    },
+    // A node was replaced, and lacks the label of the driver.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "replaced-node-without-label",
+        code: 1,
+        has: &[
+            "1. ask the owner of driver gpu.nvidia.com to publish its devices for gpu-2",
+            "nvidia.com/gpu.present=true",
+        ],
+        has_not: &["1. delete"],
+    },
+    // A reservation that is left over goes before a cordon.
+    Case {
+        ask: "explain pod/vec-0 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "reservation-and-cordon",
+        code: 1,
+        has: &["1. have the claim controller remove the reservation"],
+        has_not: &["1. uncordon"],
+    },
+    // A claim is shared with a pod on a node without CPUs.
+    Case {
+        ask: "explain pod/b -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "shared-claim-and-no-cpu",
+        code: 1,
+        has: &["Insufficient cpu"],
+        has_not: &["delete pod/ml/a, "],
+    },
+    // A DaemonSet runs on a node that is not meant to have devices.
+    Case {
+        ask: "explain pod/dcgm-bbbbb -n=monitoring --complete --now=2026-11-28T10:00:00Z",
+        file: "monitor-on-a-cpu-node",
+        code: 1,
+        has: &[
+            "keep daemonset/monitoring/dcgm off cpu-1",
+            "set nodeSelector nvidia.com/gpu.present=true in its pod template",
+        ],
+        has_not: &["publish its devices for cpu-1"],
+    },
+    // The driver of a class is written with capital letters.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "class-in-capitals",
+        code: 1,
+        has: &["gpu.nvidia.com"],
+        has_not: &["have driver GPU.nvidia.com publish devices"],
+    },
+    // Devices of both drivers have the standard attribute.
+    Case {
+        ask: "explain pod/nccl-0 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "standard-attribute-instead",
+        code: 1,
+        has: &["compare resource.kubernetes.io/pcieRoot instead"],
+        has_not: &["use a release of driver"],
+    },
+    // A group of nodes is at zero.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "no-node-for-the-driver",
+        code: 1,
+        has: &["add a node with nvidia.com/gpu.present=true"],
+        has_not: &["publish its devices for cpu-1"],
+    },
+    // A boolean is compared with a text.
+    Case {
+        ask: "explain pod/nccl-0 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "boolean-and-text",
+        code: 1,
+        has: &[
+            "1. replace `device.attributes['dra.net'].rdma == 'true'` with `device.attributes['dra.net'].rdma == true`",
+        ],
+        has_not: &[],
+    },
+    // A version is compared with a text.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "version-and-text",
+        code: 1,
+        has: &["driverVersion.compareTo(semver("],
+        has_not: &[],
+    },
+    // A claim that is in use, in a file without nodes and slices.
+    Case {
+        ask: "explain claim/infer-gpu-x2v7q -n=ml --now=2026-11-28T10:00:00Z",
+        file: "claims-and-pods-only",
+        code: 0,
+        has: &["allocated on gpu-1 (gpu-0), reserved for pod/ml/infer"],
+        has_not: &[],
+    },
 ];
 
 #[test]

@@ -438,6 +438,8 @@ pub(crate) enum Cause {
     Filtered(Str, u64, DeviceKind, Fact),
     /// It fits on these nodes, as far as filters are simulated, and kube-scheduler says that others reject so many.
     Rejected(Vec<Str>, Vec<Rejection>),
+    /// Such filters reject the pod on all nodes, and it would not fit without them for this reason.
+    RejectedBesides(Box<Cause>, Vec<Rejection>),
     /// No node has all of its devices of a kind free.
     NotAll(Box<NotAll>),
     /// Each alternative of the request has a cause of its own.
@@ -735,6 +737,7 @@ impl Cause {
         match self {
             Self::Alike(Brief::Fact(fact)) | Self::OnNode(_, fact) => Some(fact.clone()),
             Self::Rejected(_, by) => Some(Fact::Rejected(by.clone())),
+            Self::RejectedBesides(cause, _) => cause.fact(),
             Self::Allocated(_, _, Place::Other(fact)) => Some((**fact).clone()),
             Self::TooManyConsumers(_) => Some(Fact::TooManyConsumers),
             Self::Gang(gang, _) => Some(Fact::Gang(gang.clone())),
@@ -769,7 +772,7 @@ impl Cause {
             Self::Allocated(..) | Self::AllocatedNowhere(..) => "AllocatedElsewhere",
             Self::Alike(brief) => brief.code(),
             Self::OnNode(_, fact) | Self::Filtered(.., fact) => fact.code(),
-            Self::Rejected(_, by) => Fact::Rejected(by.clone()).code(),
+            Self::Rejected(_, by) | Self::RejectedBesides(_, by) => Fact::Rejected(by.clone()).code(),
             Self::Absent(_) => Fact::NoDevices.code(),
             Self::Unserved(_) | Self::Republishing(_) => "NotPublished",
             Self::Unoffered(..) => "NoSuchResource",

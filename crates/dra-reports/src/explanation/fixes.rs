@@ -15,6 +15,7 @@ use crate::stage::{look_at_link, mend_link};
 use crate::words::republish;
 use dra_allocator::ConstraintName;
 use dra_model::{Claim, Cluster, Component, Event, Key, Kind, NodeSelector, Pod, PoolId, Str, Time};
+use dra_rules::kubelet::{BrokenLink, KeptOff};
 use dra_rules::owners::Rollout;
 use dra_rules::quota::{Quotas, Refusal, refusing};
 use dra_rules::reservation::{self, former_pods};
@@ -215,13 +216,38 @@ impl FixItem {
     /// Has a driver publish its devices. Which it would publish cannot be known, so it cannot be proven to help.
     pub(super) fn of_driver(unserved: &Unserved) -> Self {
         let Unserved { driver, nodes, link } = unserved;
+        let message = match link {
+            BrokenLink::Unselected(set, labels) => words::add_nodes(set, labels),
+            _ => words::publish(driver, nodes),
+        };
         Self::unproven(
             "RestoreDriver",
             format!("driver/{driver}"),
-            words::publish(driver, nodes),
+            message,
             Remedy::by_hand(mend_link(driver, link)),
         )
         .look(look_at_link(link))
+    }
+
+    /// Keeps a DaemonSet off nodes that are not meant to have devices, where `pod` is one of its pods, and the node of the pod is such a node.
+    pub(super) fn keep_off(unserved: &Unserved, pod: Option<&Arc<Pod>>) -> Option<Self> {
+        let pod = pod?;
+        let owner = pod
+            .metadata
+            .controller()
+            .filter(|owner| owner.kind == "DaemonSet")?;
+        let BrokenLink::NoPod(_, Some(KeptOff::Labels(labels))) = &unserved.link else {
+            return None;
+        };
+        let target = format!("daemonset/{}", pod.metadata.beside(&owner.name));
+        let message = words::keep_off(&target, &unserved.nodes);
+        let how = words::keep_off_how(labels);
+        Some(Self::unproven(
+            "RelaxPlacement",
+            target,
+            message,
+            Remedy::by_hand(how),
+        ))
     }
 
     /// Has a driver that publishes nothing publish its devices.
@@ -279,6 +305,15 @@ impl FixItem {
     pub(super) fn await_nodes(first: &Str, nodes: &[Str]) -> Self {
         let look = Command::kubectl("describe").object(Kind::Node, first);
         Self::await_node(format!("node/{first}"), words::await_nodes(nodes)).look(look.done())
+    }
+
+    /// Waits for what drivers publish again for nodes whose kubelets have just started.
+    pub(super) fn await_publishing(nodes: &[Str]) -> Option<Self> {
+        let first = nodes.first()?;
+        Some(Self::await_node(
+            format!("node/{first}"),
+            words::await_publishing(nodes),
+        ))
     }
 
     fn await_node(target: String, message: String) -> Self {

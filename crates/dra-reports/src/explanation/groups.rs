@@ -683,48 +683,68 @@ pub(super) fn unserved(
         .find(|claim| claim.key() == wanted.claim)?;
     let class = &spec(claim, &wanted.request)?.device_class_name;
     let stages = Stages::of(cluster, now);
-    let mut found: Option<Unserved> = None;
+    let mut found: Option<(u8, Unserved)> = None;
     for driver in drivers_of(cluster, selectors, class) {
+        let types = served_types(cluster, &driver);
         let without = judged.iter().filter(|node| has_none(node, wanted));
         for node in without.take(MOST_LOOKED_AT) {
-            let Some(link) = cluster
-                .node(&node.node)
-                .and_then(|node| stages.broken_link(&driver, node))
-            else {
+            let Some(found_node) = cluster.node(&node.node) else {
                 continue;
             };
+            let Some(link) = stages.broken_link(&driver, found_node) else {
+                continue;
+            };
+            let is_alike = found_node
+                .metadata
+                .label(INSTANCE_TYPE)
+                .is_some_and(|of| types.contains(of));
+            let strength = strength(&link, is_alike);
             match &mut found {
-                Some(known) if strength(&known.link) >= strength(&link) => {
+                Some((most, known)) if *most >= strength => {
                     let is_same = std::mem::discriminant(&known.link) == std::mem::discriminant(&link);
                     if known.driver == driver && is_same {
                         known.nodes.push(node.node.clone());
                     }
                 }
                 _ => {
-                    found = Some(Unserved {
+                    let unserved = Unserved {
                         driver: driver.clone(),
                         nodes: vec![node.node.clone()],
                         link,
-                    });
+                    };
+                    found = Some((strength, unserved));
                 }
             }
         }
     }
     // Beside nodes that have devices, only what is hardly meant to be so is worth a word.
-    let found = found.filter(|found| is_cause || strength(&found.link) >= FAULT)?;
+    let (_, found) = found.filter(|(strength, _)| is_cause || *strength >= FAULT)?;
     Some((found, is_cause))
+}
+
+/// The label with the type of machine of a node.
+const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
+
+/// The types of the machines that the driver publishes devices for.
+fn served_types<'c>(cluster: &'c Cluster, driver: &Str) -> BTreeSet<&'c Str> {
+    let slices = cluster.slices().filter(|slice| slice.spec.driver == *driver);
+    let nodes = slices.filter_map(|slice| cluster.node(slice.spec.node_name.as_ref()?));
+    nodes
+        .filter_map(|node| node.metadata.label(INSTANCE_TYPE))
+        .collect()
 }
 
 /// The least strength of a link that is hardly meant to be so.
 const FAULT: u8 = 2;
 
 /// How likely a link is the reason, rather than how it is meant to be: a driver runs on nodes without devices of it, and is kept off others by
-/// their labels. The pod may be on the node, so a taint of it is no sign that devices are not to be used there.
-fn strength(link: &BrokenLink) -> u8 {
+/// their labels, unless the node `is_alike`: a machine of a type that has devices. The pod may be on the node, so a taint of it is no sign that
+/// devices are not to be used there.
+fn strength(link: &BrokenLink, is_alike: bool) -> u8 {
     match link {
-        BrokenLink::NoPod(_, None | Some(KeptOff::Labels(_))) => 0,
+        BrokenLink::NoPod(_, None | Some(KeptOff::Labels(_))) if !is_alike => 0,
         BrokenLink::Silent(_) => 1,
-        BrokenLink::NotReady(_) | BrokenLink::NoPod(_, Some(KeptOff::Taint(_))) => 2,
+        BrokenLink::NotReady(_) | BrokenLink::NoPod(..) => 2,
         BrokenLink::Refused(_)
         | BrokenLink::Unselected(..)
         | BrokenLink::Crashing { .. }

@@ -374,10 +374,10 @@ impl Helped<'_> {
                 claim,
                 request,
                 selector,
-                is_renamed,
+                is_corrected,
                 ..
             } => (
-                if *is_renamed {
+                if *is_corrected {
                     "CorrectSelector"
                 } else {
                     "GuardSelector"

@@ -762,6 +762,7 @@ impl<'e> Explained<'e> {
                     return;
                 }
                 report.notes.push(words::republishing(&found));
+                report.fixes.extend(FixItem::await_publishing(&found.nodes));
             }
             outdated::add(report, cycle, &selectors);
             groups::add_same_pools(report, self.cluster());
@@ -796,7 +797,10 @@ impl<'e> Explained<'e> {
             }
             match groups::unserved(report, cycle, &selectors, settings.now) {
                 Some((unserved, true)) => {
-                    report.fixes.push(FixItem::of_driver(&unserved));
+                    let fix = FixItem::keep_off(&unserved, self.pod);
+                    report
+                        .fixes
+                        .push(fix.unwrap_or_else(|| FixItem::of_driver(&unserved)));
                     report.cause = Some(Cause::Unserved(unserved));
                 }
                 Some((unserved, false)) => {

@@ -47,9 +47,10 @@ pub(super) fn misspelled_driver(cluster: &Cluster, class: &Str) -> Option<(Str, 
         .into_iter()
         .filter(|driver| publishing().all(|other| other != driver));
     silent.find_map(|driver| {
+        let lower = driver.to_ascii_lowercase();
         let kind = |name: &str| name.split('.').next().map(str::to_owned);
         let similar = publishing()
-            .find(|other| kind(other) == kind(&driver) && strsim::jaro_winkler(other, &driver) >= ALIKE)?;
+            .find(|other| kind(other) == kind(&lower) && strsim::jaro_winkler(other, &lower) >= ALIKE)?;
         Some((driver, similar.clone()))
     })
 }

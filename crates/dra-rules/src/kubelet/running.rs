@@ -6,15 +6,14 @@ use super::ending::outlasted;
 use super::{EVICTING, MOUNTING_SECONDS, Stages, Stuck, said};
 use crate::eviction::{Release, claim_eviction, evicting_claims, evicting_taint, pod_eviction};
 use crate::health::{Health, HealthIndex, health_of_claims};
-use dra_allocator::devices::{Inventory, Taints};
-use dra_model::{AllocatedDevice, DeviceId, Kind, Pod, Str, Time};
+use dra_allocator::devices::Taints;
+use dra_model::{AllocatedDevice, DeviceId, Kind, Pod, Pool, PoolId, Str, Time};
 
 impl<'c> Stages<'c> {
     /// Returns what a pod that runs has to fear.
     pub(super) fn endangered(&self, pod: &'c Pod, node: &Str) -> Option<Stuck<'c>> {
         self.unhealthy(pod)
             .or_else(|| self.evicted(pod, node))
-            .or_else(|| self.outlasted(pod))
             .or_else(|| self.unready(pod, node))
             .or_else(|| self.unlisted(pod))
     }
@@ -57,19 +56,6 @@ impl<'c> Stages<'c> {
         }
     }
 
-    /// Returns that a container of the pod has ended, and the pod goes on with others, for longer than they need to end with it.
-    fn outlasted(&self, pod: &'c Pod) -> Option<Stuck<'c>> {
-        let (container, end, others) = outlasted(pod)?;
-        let since = end.finished_at?;
-        let cause = Cause::ContainersLeft {
-            container: container.clone(),
-            end: end.clone(),
-            others: others.into_iter().cloned().collect(),
-        };
-        let lasts = self.now.since(since).as_secs() >= MOUNTING_SECONDS;
-        lasts.then(|| Stuck::new(cause, Some(since), Evidence::Ended(container)))
-    }
-
     /// Returns that the pod is not ready, for longer than containers need to start.
     fn unready(&self, pod: &'c Pod, node: &Str) -> Option<Stuck<'c>> {
         let ready = unready(pod)?;
@@ -80,6 +66,14 @@ impl<'c> Stages<'c> {
         // A node that is not ready makes its pods unready.
         if let Some(of_node) = self.not_ready(node) {
             return Some(of_node);
+        }
+        if let Some((container, end, others)) = outlasted(pod) {
+            let cause = Cause::ContainersLeft {
+                container: container.clone(),
+                end: end.clone(),
+                others: others.into_iter().cloned().collect(),
+            };
+            return Some(Stuck::new(cause, end.finished_at, Evidence::Ended(container)));
         }
         let events = self.cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
         let of_probe = events
@@ -144,9 +138,13 @@ impl<'c> Stages<'c> {
     }
 
     fn is_published(&self, result: &AllocatedDevice) -> bool {
-        let unpublished = self
-            .unpublished
-            .get_or_init(|| Inventory::of(self.cluster).unpublished().into_iter().collect());
-        self.cluster.gap(Kind::ResourceSlice, "").is_some() || !unpublished.contains(&result.id())
+        let names = |id: &PoolId| {
+            let pool = self.cluster.pool(id);
+            let devices = pool.iter().flat_map(Pool::devices);
+            devices.map(|(_, device)| device.name.clone()).collect()
+        };
+        let mut published = self.published.borrow_mut();
+        let of_pool = published.entry(result.id().pool_id()).or_insert_with_key(names);
+        self.cluster.gap(Kind::ResourceSlice, "").is_some() || of_pool.contains(&result.device)
     }
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use super::given_up::remaining_consumers;
 use crate::owners::{Kinship, Lineage, OwnerName};
-use crate::reservation::{pod_of_entry, users};
-use dra_model::{Claim, Cluster, ConsumerReference, Key, Pod};
+use crate::reservation::{is_former, pod_of_entry, users};
+use dra_model::{Claim, Cluster, ConsumerReference, Key, Node, Pod};
 
 /// The reason why a pod is not deleted for the subject.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,11 +69,24 @@ impl<'c> Sparing<'c> {
         remaining_consumers(self.cluster, self.pod.map(|pod| &**pod), claim)
     }
 
-    /// Returns whether all of them are pods that are being deleted.
+    /// Returns whether all of them are pods that are being deleted, or that are gone or have finished.
     pub(super) fn are_ending(&self, claim: &Claim) -> bool {
-        let consumers = self.consumers(claim).into_iter();
-        let mut pods = consumers.map(|entry| pod_of_entry(self.cluster, claim, entry));
-        pods.all(|pod| pod.is_some_and(|pod| pod.metadata.is_deleting()))
+        self.consumers(claim).into_iter().all(|entry| {
+            is_former(self.cluster, claim, entry)
+                || pod_of_entry(self.cluster, claim, entry).is_some_and(|pod| pod.metadata.is_deleting())
+        })
+    }
+
+    /// Returns whether others use the claim, which is the subject's, too, where the subject can join them: on nodes that are there.
+    pub(super) fn is_shared(&self, claim: &Claim) -> bool {
+        let Some(allocation) = &claim.status.allocation else {
+            return false;
+        };
+        let reaches = |node: &Node| {
+            let selector = allocation.node_selector.as_ref();
+            selector.is_none_or(|selector| selector.matches(&node.metadata).unwrap_or(false))
+        };
+        !self.are_ending(claim) && self.cluster.nodes().any(|node| reaches(node))
     }
 
     /// Returns why the pod may not be ended for the subject, if so. One that is being deleted ends in any case.

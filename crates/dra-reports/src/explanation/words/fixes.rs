@@ -5,6 +5,7 @@ use dra_rules::scheduling::{Fix, Unsimulated};
 
 use super::super::items::GetsItem;
 use crate::listing::{selector_terms, some};
+use crate::stage::labels_text;
 use crate::words::{delete_rule, pool_is_incomplete};
 
 /// The state that a change replaces.
@@ -427,6 +428,35 @@ pub(in super::super) fn publish_any(driver: &str) -> String {
 
 /// How it does.
 pub(in super::super) const INSTALL: &str = "install the driver, or enable these devices in its installation";
+
+/// That no node has the labels of a driver's DaemonSet.
+pub(in super::super) fn add_nodes(set: &Key, labels: &[(Str, Str)]) -> String {
+    format!(
+        "add a node with {}, which daemonset/{set} selects, or label the nodes that have devices",
+        labels_text(labels)
+    )
+}
+
+/// That a DaemonSet is not meant for nodes without devices.
+pub(in super::super) fn keep_off(set: &str, nodes: &[Str]) -> String {
+    format!(
+        "keep {set} off {}, which the driver is not meant to serve",
+        some(nodes)
+    )
+}
+
+/// How it is kept off.
+pub(in super::super) fn keep_off_how(labels: &[(Str, Str)]) -> String {
+    format!("set nodeSelector {} in its pod template", labels_text(labels))
+}
+
+/// That drivers publish again.
+pub(in super::super) fn await_publishing(nodes: &[Str]) -> String {
+    format!(
+        "wait until drivers publish their devices for {} again",
+        some(nodes)
+    )
+}
 
 /// That a Deployment has to delete old pods first.
 pub(in super::super) fn strategy(deployment: &Key) -> String {

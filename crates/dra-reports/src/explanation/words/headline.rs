@@ -341,6 +341,11 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
                 self::fact(why)
             )
         }
+        Cause::RejectedBesides(why, by) => format!(
+            "kube-scheduler rejects it on all nodes: {}; besides, {}",
+            rejections(by),
+            self::cause(why)
+        ),
         Cause::Rejected(nodes, by) => {
             let (have, them) = match nodes.len() {
                 1 => ("has", "it"),

@@ -83,7 +83,7 @@ pub(in super::super) fn idle_holder(holder: &Key, why: &str) -> String {
     format!("{}, which has devices, is not running: {why}", pod(holder))
 }
 
-/// That a pod which has devices goes on after its work.
+/// That a pod which has devices does not end with its work.
 pub(in super::super) fn lasting_holder(holder: &Key, why: &str) -> String {
     format!("{}: {why}", pod(holder))
 }

@@ -190,7 +190,7 @@ pub(in super::super) fn or_tolerate(taint: &Taint) -> String {
     )
 }
 
-/// A pod that goes on after one of its containers.
+/// A pod that does not end with one of its containers.
 pub(in super::super) fn end_the_rest(ended: &str, others: &[Str]) -> Text {
     Text::new(
         format!(

@@ -94,8 +94,13 @@ fn releases(
     sparing: &Sparing<'_>,
 ) -> Vec<Fix> {
     let mut keys = localities.holders(cluster, &node.metadata.name);
-    let allocated = own.iter().filter(|claim| claim.status.allocation.is_some());
-    keys.extend(allocated.map(|claim| claim.key()));
+    for claim in own {
+        if sparing.is_shared(claim) {
+            keys.remove(&claim.key());
+        } else if claim.status.allocation.is_some() {
+            keys.insert(claim.key());
+        }
+    }
     let fix = |key: Key| {
         let claim = cluster.claim(&key)?;
         let takes = claim.results().iter().any(|result| result.takes());
@@ -199,7 +204,7 @@ pub(super) fn of_claims(cluster: &Cluster, claims: &[Arc<Claim>], fails: bool) -
                 &name,
                 spec,
                 true,
-                |term| renamed(cluster, &names, term),
+                |term| corrected(cluster, &names, term),
                 &mut fixes,
             );
         }
@@ -278,7 +283,7 @@ fn replaced(
     claim: &Key,
     request: &Str,
     spec: &DeviceRequest,
-    is_renamed: bool,
+    is_corrected: bool,
     other: impl Fn(&str) -> Option<String>,
     fixes: &mut Vec<Fix>,
 ) {
@@ -296,15 +301,15 @@ fn replaced(
                 selector,
                 term: term.to_owned(),
                 replacement,
-                is_renamed,
+                is_corrected,
                 expression: expression.into(),
             });
         }
     }
 }
 
-/// The term with the names that devices have, where it has others that no device has.
-fn renamed(cluster: &Cluster, names: &Names, term: &str) -> Option<String> {
+/// The term with the names that devices have, where it has others that no device has, or with values of their types.
+fn corrected(cluster: &Cluster, names: &Names, term: &str) -> Option<String> {
     const NAMES: [Mistake; 5] = [
         Mistake::CapacityAsAttribute,
         Mistake::AttributeAsCapacity,
@@ -312,11 +317,21 @@ fn renamed(cluster: &Cluster, names: &Names, term: &str) -> Option<String> {
         Mistake::WrongDomain,
         Mistake::Misspelt,
     ];
-    if names.first(cluster).has_all(term) {
-        return None;
-    }
-    let mut repairs = repairs(term, names.all(cluster), &BTreeSet::new()).into_iter();
-    let repair = repairs.find(|repair| repair.found.iter().all(|found| NAMES.contains(&found.mistake)))?;
+    const VALUES: [Mistake; 5] = [
+        Mistake::QuantityCompared,
+        Mistake::VersionCompared,
+        Mistake::IntCompared,
+        Mistake::BoolCompared,
+        Mistake::StringCompared,
+    ];
+    let first = names.first(cluster);
+    let (known, mistakes) = if first.has_all(term) {
+        (first, VALUES)
+    } else {
+        (names.all(cluster), NAMES)
+    };
+    let mut repairs = repairs(term, known, &BTreeSet::new()).into_iter();
+    let repair = repairs.find(|repair| repair.found.iter().all(|found| mistakes.contains(&found.mistake)))?;
     Some(repair.expression)
 }
 

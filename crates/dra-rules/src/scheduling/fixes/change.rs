@@ -111,8 +111,8 @@ pub enum Fix {
         term: String,
         /// Replacement text.
         replacement: String,
-        /// True if it has other names.
-        is_renamed: bool,
+        /// True if it has other names or values, and false if it cannot fail.
+        is_corrected: bool,
         /// The whole selector then.
         expression: Str,
     },
@@ -195,6 +195,8 @@ pub enum ClassOfFix {
     Other,
     /// Nothing is lost.
     Idle,
+    /// The operator of a node, which takes no pods.
+    Node,
     /// Deletes pods of other owners.
     Victims,
     /// The owner of the pod: tolerates a problem.
@@ -217,9 +219,8 @@ impl Fix {
     /// Returns who can make the change.
     pub fn class(&self) -> ClassOfFix {
         match self {
-            Self::Release { in_use: false, .. } | Self::Uncordon { .. } | Self::RestoreNode { .. } => {
-                ClassOfFix::Idle
-            }
+            Self::Release { in_use: false, .. } => ClassOfFix::Idle,
+            Self::Uncordon { .. } | Self::RestoreNode { .. } => ClassOfFix::Node,
             Self::Tolerate { has_other: false, .. } | Self::TolerateNode { has_other: false, .. } => {
                 ClassOfFix::Tolerate
             }
