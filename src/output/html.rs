@@ -101,7 +101,14 @@ pub(crate) fn page(title: &str, envelope: &Envelope, state_of: Option<Time>, par
         more: None,
         label: String::new(),
     };
-    let title = escaped(title);
+    let tab = match &envelope.source {
+        Some(Source::Cluster { context, server }) => {
+            format!("{title}: {}", context.as_ref().unwrap_or(server))
+        }
+        Some(Source::Files { names }) => format!("{title}: {}", names.join(", ")),
+        None => title.to_owned(),
+    };
+    let (tab, title) = (escaped(&tab), escaped(title));
     let (style, script) = (integrity(STYLE), integrity(SCRIPT));
     let html = &mut writer.html;
     let _ = write!(
@@ -110,7 +117,7 @@ pub(crate) fn page(title: &str, envelope: &Envelope, state_of: Option<Time>, par
          <meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src '{style}'; script-src '{script}'; \
          base-uri 'none'; form-action 'none'\">\n\
          <meta name=viewport content=\"width=device-width, initial-scale=1\">\n<meta name=referrer content=no-referrer>\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n"
+         <title>{tab}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n"
     );
     writer.doc(&head(envelope, state_of), 2);
     writer.html.push_str(CONTROLS);

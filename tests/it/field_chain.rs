@@ -1390,7 +1390,7 @@ const CASES: &[Case] = &[
         file: "volume-claim-missing-and-in-use",
         code: 1,
         has: &[
-            "kube-scheduler rejects it on all nodes: persistentvolumeclaim \"datasets\" not found; besides, no node has an available device",
+            "kube-scheduler rejects it before it looks at devices: persistentvolumeclaim \"datasets\" not found; besides, no node has an available device",
             "1. create what is missing of persistentvolumeclaim/ml/datasets",
         ],
         has_not: &["(tested: fits"],
@@ -1400,7 +1400,10 @@ const CASES: &[Case] = &[
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "volume-in-use-and-no-device",
         code: 1,
-        has: &["kube-scheduler rejects it on all nodes", "ReadWriteOncePod"],
+        has: &[
+            "kube-scheduler rejects it before it looks at devices",
+            "ReadWriteOncePod",
+        ],
         has_not: &["(tested: fits"],
     },
     // A kubelet has just started on the node with a free device.
@@ -1489,14 +1492,6 @@ const CASES: &[Case] = &[
         file: "version-and-text",
         code: 1,
         has: &["driverVersion.compareTo(semver("],
-        has_not: &[],
-    },
-    // A claim that is in use, in a file without nodes and slices.
-    Case {
-        ask: "explain claim/infer-gpu-x2v7q -n=ml --now=2026-11-28T10:00:00Z",
-        file: "claims-and-pods-only",
-        code: 0,
-        has: &["allocated on gpu-1 (gpu-0), reserved for pod/ml/infer"],
         has_not: &[],
     },
 ];

@@ -354,7 +354,7 @@ const CASES: &[Case] = &[
         exits: 1,
         first: &["Multi-Attach error"],
         names: &[],
-        never: &["no kubelet event is left"],
+        never: &["no event of the kubelet was found"],
     },
     Case {
         file: "sidecar-probe-fails",
@@ -362,7 +362,7 @@ const CASES: &[Case] = &[
         exits: 1,
         first: &["Startup probe failed"],
         names: &[],
-        never: &["no kubelet event is left"],
+        never: &["no event of the kubelet was found"],
     },
     Case {
         file: "kubelet-says-nothing",
@@ -370,7 +370,7 @@ const CASES: &[Case] = &[
         exits: 4,
         first: &["the kubelet has reported nothing"],
         names: &[],
-        never: &["no kubelet event is left"],
+        never: &["no event of the kubelet was found"],
     },
     // Filters before that for devices: with names and numbers, and what ends it.
     Case {

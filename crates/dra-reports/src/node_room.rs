@@ -17,7 +17,7 @@ use dra_model::{
 };
 use dra_rules::health::Health;
 use dra_rules::kubelet::{BrokenLink, Stages, known_drivers, republishing};
-use dra_rules::scheduling::{Scheduler, Start, Verdict, tells_unfit};
+use dra_rules::scheduling::{Scheduler, Start, Verdict, tells_removal, tells_unfit};
 
 /// The report.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
@@ -184,7 +184,8 @@ pub fn node_room(cluster: &Cluster, node: &Arc<Node>, settings: &Settings<'_>) -
     if node.spec.unschedulable {
         obstacles.push(NodeObstacle::Cordoned);
     }
-    if node.metadata.is_deleting() {
+    let mut taints = node.spec.taints.iter();
+    if node.metadata.is_deleting() || taints.any(|taint| tells_removal(&taint.key)) {
         obstacles.push(NodeObstacle::Deleting);
     }
     if node.spec.taints.iter().any(|taint| tells_unfit(&taint.key)) {

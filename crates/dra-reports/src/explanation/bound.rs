@@ -52,7 +52,7 @@ impl Diagnosis {
     pub(super) fn hold(&mut self, claim: &Claim) {
         self.holds = Holding::of(claim);
         if let Some(holds) = &self.holds
-            && (self.verdict() == ClusterVerdict::Fits || matches!(self.answer, Answer::Hidden(_)))
+            && self.verdict() == ClusterVerdict::Fits
         {
             self.conclude(Answer::Allocated(holds.clone()));
         }

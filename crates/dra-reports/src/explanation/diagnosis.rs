@@ -438,7 +438,7 @@ pub(crate) enum Cause {
     Filtered(Str, u64, DeviceKind, Fact),
     /// It fits on these nodes, as far as filters are simulated, and kube-scheduler says that others reject so many.
     Rejected(Vec<Str>, Vec<Rejection>),
-    /// Such filters reject the pod on all nodes, and it would not fit without them for this reason.
+    /// Such filters reject the pod before devices are looked at, and it would not fit without them for this reason.
     RejectedBesides(Box<Cause>, Vec<Rejection>),
     /// No node has all of its devices of a kind free.
     NotAll(Box<NotAll>),

@@ -442,12 +442,14 @@ impl<'e> Explained<'e> {
         let known = OnceCell::new();
         let otherwise = otherwise(cluster, words::why, |other| {
             let fit = |cluster| alone(cluster, &units, self.settings).result;
-            let (known, fit) = (*known.get_or_init(|| fit(cluster)), fit(other));
-            if fit != Fit::DoesNotFit || known != Fit::DoesNotFit {
-                return Other::verdict(known, fit);
+            let known = *known.get_or_init(|| fit(cluster));
+            // Mostly it does not fit there either, and the reason is all that is left to find out.
+            if known == Fit::DoesNotFit
+                && let Some(why) = why_alone(other, &units, self.settings)
+            {
+                return (report.why() != why).then_some(Other::Cause(why));
             }
-            let why = why_alone(other, &units, self.settings)?;
-            (report.why() != why).then_some(Other::Cause(why))
+            Other::verdict(known, fit(other))
         });
         if otherwise.is_doubtful() {
             report.exactness = Some(Exactness::FitOnly);

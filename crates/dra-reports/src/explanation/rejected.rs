@@ -49,14 +49,20 @@ impl Diagnosis {
         true
     }
 
-    /// Says that filters which are not simulated reject the pod on all nodes, where it does not fit as far as filters are simulated: what
-    /// helps against that reason alone is not enough.
+    /// Says that filters which are not simulated reject the pod on all nodes that are left for the filter for devices, which comes behind
+    /// them, where it does not fit as far as filters are simulated: what helps against that reason alone is not enough.
     pub(super) fn reject_besides(&mut self, cluster: &Cluster, pod: &Pod, by: Vec<Rejection>) {
-        let all = self.nodes.len();
-        let rejected = by.iter().fold(0_usize, |sum, rejection| {
-            sum.saturating_add(rejection.nodes.unwrap_or(all))
-        });
-        if by.is_empty() || rejected < all {
+        let left = self
+            .nodes
+            .iter()
+            .filter(|node| node.plugin == Some("DynamicResources"))
+            .count();
+        let rejected = by
+            .iter()
+            .filter_map(|rejection| rejection.nodes)
+            .fold(0_usize, usize::saturating_add);
+        let is_before_nodes = by.iter().any(|rejection| rejection.nodes.is_none());
+        if !is_before_nodes && (left == 0 || rejected < left) {
             return;
         }
         let Some(cause) = self.cause.take() else { return };

@@ -257,8 +257,7 @@ fn what_the_kubelet_said_counts_only_of_this_pod_and_while_nothing_contradicts_i
     let expected = "Reserved DriverNotRegistered Driver: driver gpu.example.com is not registered with the kubelet on node-1: no pod on \
                     node-1 appears to be the driver's";
     assert_eq!(base().event(NOT_REGISTERED, &json!({})).told(), expected);
-    let none =
-        "Unknown: why its containers are not created: no kubelet event is left (events are kept for an hour)";
+    let none = "Unknown: why its containers are not created: no event of the kubelet was found (events are kept for an hour, and a file may lack them)";
     let silent =
         "Unknown: why its containers are not created: the kubelet has reported nothing that says why";
     let of = |uid: &str| json!({"kind": "Pod", "namespace": "n", "name": "p", "uid": uid});

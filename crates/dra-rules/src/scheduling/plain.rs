@@ -229,6 +229,14 @@ pub fn tells_unfit(key: &str) -> bool {
     UNFIT.contains(&key)
 }
 
+/// Returns whether a taint with this key tells that an autoscaler is about to delete the node.
+pub fn tells_removal(key: &str) -> bool {
+    matches!(
+        key,
+        "karpenter.sh/disrupted" | "karpenter.sh/disruption" | "ToBeDeletedByClusterAutoscaler"
+    )
+}
+
 /// Returns whether a controller puts taints with this key back: it is about to remove the node, or keeps pods off until the node is set up.
 pub(super) fn is_of_controller(key: &str) -> bool {
     let domain = key.split_once('/').map_or("", |(domain, _)| domain);
@@ -238,7 +246,7 @@ pub(super) fn is_of_controller(key: &str) -> bool {
             "karpenter.sh" | "node.cloudprovider.kubernetes.io" | "node.cilium.io"
         )
         || key.ends_with("OfClusterAutoscaler")
-        || key == "ToBeDeletedByClusterAutoscaler"
+        || tells_removal(key)
 }
 
 /// Key of the taint that goes with a node's flag.

@@ -105,7 +105,7 @@ fn a_pod_does_not_start_without_its_driver() {
     assert!(
         report["stage"]["unknown"][0]
             .as_str()
-            .is_some_and(|text| text.contains("no kubelet event is left")),
+            .is_some_and(|text| text.contains("no event of the kubelet was found")),
         "{report:#}"
     );
     machine.start_kubelet();

@@ -342,7 +342,7 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
             )
         }
         Cause::RejectedBesides(why, by) => format!(
-            "kube-scheduler rejects it on all nodes: {}; besides, {}",
+            "kube-scheduler rejects it before it looks at devices: {}; besides, {}",
             rejections(by),
             self::cause(why)
         ),

@@ -465,7 +465,7 @@ pub(crate) fn unknown_text(unknown: Unknown<'_>) -> String {
         }
         Unknown::Silent => "why its containers are not created: the kubelet has reported nothing that says why".to_owned(),
         Unknown::NoEvents => {
-            "why its containers are not created: no kubelet event is left (events are kept for an hour)"
+            "why its containers are not created: no event of the kubelet was found (events are kept for an hour, and a file may lack them)"
                 .to_owned()
         }
     }
