@@ -55,8 +55,8 @@ pub use meta::{Condition, Key, Managed, Meta, OwnerReference, Writer, uid_of_man
 pub use newer::{NewerField, NewerFields};
 pub use node::{
     DisruptionBudget, DisruptionBudgetSpec, DisruptionBudgetStatus, Event, EventSeries, EventSource,
-    IntOrPercent, Node, NodeInfo, NodeSpec, NodeStatus, ObjectReference, PodRequirement, PodSelector, Quota,
-    QuotaSpec, QuotaStatus, ScopeRequirement, ScopeSelector,
+    INSTANCE_TYPE, IntOrPercent, Node, NodeInfo, NodeSpec, NodeStatus, ObjectReference, PodRequirement,
+    PodSelector, Quota, QuotaSpec, QuotaStatus, ScopeRequirement, ScopeSelector,
 };
 pub use node_selector::{InvalidNodeSelector, NodeRequirement, NodeSelector, NodeSelectorTerm};
 pub use owners::{Gathers, Owner, Owners, Strategy};

@@ -170,6 +170,15 @@ impl Meta {
         self.owner_references.iter().find(|owner| owner.controller)
     }
 
+    /// Returns whether both have the same controller.
+    pub fn is_sibling(&self, other: &Self) -> bool {
+        let same =
+            |one: &OwnerReference, other: &OwnerReference| one.uid == other.uid && one.name == other.name;
+        let of_other = other.controller();
+        self.controller()
+            .is_some_and(|own| of_other.is_some_and(|other| same(own, other)))
+    }
+
     /// Returns whether deletion was asked for.
     pub fn is_deleting(&self) -> bool {
         self.deletion_timestamp.is_some()

@@ -5,6 +5,10 @@ use serde::Deserialize;
 use super::{Meta, Quantity, Str, Time};
 use dra_values::decode::{interned, interned_list, interned_pairs, keyed, list, or_default};
 
+/// The label with the type of machine of a node: machines of one type have the same devices. Mirrors `core/v1/well_known_labels.go`,
+/// `LabelInstanceTypeStable`.
+pub const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
+
 /// `core/v1` Node.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]

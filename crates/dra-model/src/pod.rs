@@ -29,6 +29,11 @@ impl Pod {
         self.metadata.key()
     }
 
+    /// Priority in scheduling. Mirrors `component-helpers/scheduling/corev1/helpers.go`, `PodPriority`.
+    pub fn priority(&self) -> i32 {
+        self.spec.priority.unwrap_or(0)
+    }
+
     /// Returns whether the pod has ended: phase Succeeded or Failed.
     pub fn is_terminal(&self) -> bool {
         matches!(self.status.phase.as_str(), "Succeeded" | "Failed")

@@ -52,7 +52,6 @@ pub(crate) fn allocated_twice(holders: &BTreeSet<Key>, as_a_whole: bool) -> Stri
     )
 }
 
-/// That the pod of a driver that has published devices does not work.
 /// That a driver cannot prepare devices on these nodes, which it publishes.
 pub(crate) fn unprepared(nodes: &str, why: &str) -> String {
     format!("cannot prepare devices for pods on {nodes}: {why}")

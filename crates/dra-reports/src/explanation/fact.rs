@@ -192,7 +192,7 @@ impl From<dra_cel::Seen> for Seen {
 pub(crate) enum Together {
     /// Constraints, and values that clash: device and value of the one that was taken, then of the one that cannot be taken beside it.
     Constraints(Vec<ConstraintName>, Option<[(String, String); 2]>),
-    /// Limits of shared counters of a pool.
+    /// Limits of shared counters of a pool, and the claims whose devices draw from them.
     Counters(PoolId, Shortage, Vec<Key>),
     /// The requests, with their claims.
     Requests {

@@ -1,5 +1,6 @@
 //! The nodes that are rejected in groups, and what keeps all of them from taking the pod: what people read first.
 
+use std::cell::OnceCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,7 +17,8 @@ use crate::words::same_pool;
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, RuledOut};
 use dra_allocator::{AlternativeExplanation, Unfit};
 use dra_model::{
-    AllocationMode, Claim, Cluster, DeviceRequest, Key, Pod, PoolId, Quantity, Str, Taint, Time,
+    AllocationMode, Claim, Cluster, DeviceRequest, INSTANCE_TYPE, Key, Pod, PoolId, Quantity, Str, Taint,
+    Time,
 };
 use dra_rules::kubelet::{self, BrokenLink, KeptOff, Stages};
 use dra_rules::scheduling::{self, Cycle, Lack, Plain, drivers_named};
@@ -685,7 +687,7 @@ pub(super) fn unserved(
     let stages = Stages::of(cluster, now);
     let mut found: Option<(u8, Unserved)> = None;
     for driver in drivers_of(cluster, selectors, class) {
-        let types = served_types(cluster, &driver);
+        let types = OnceCell::new();
         let without = judged.iter().filter(|node| has_none(node, wanted));
         for node in without.take(MOST_LOOKED_AT) {
             let Some(found_node) = cluster.node(&node.node) else {
@@ -694,10 +696,10 @@ pub(super) fn unserved(
             let Some(link) = stages.broken_link(&driver, found_node) else {
                 continue;
             };
-            let is_alike = found_node
-                .metadata
-                .label(INSTANCE_TYPE)
-                .is_some_and(|of| types.contains(of));
+            let is_alike = || {
+                let of = found_node.metadata.label(INSTANCE_TYPE);
+                of.is_some_and(|of| types.get_or_init(|| served_types(cluster, &driver)).contains(of))
+            };
             let strength = strength(&link, is_alike);
             match &mut found {
                 Some((most, known)) if *most >= strength => {
@@ -722,9 +724,6 @@ pub(super) fn unserved(
     Some((found, is_cause))
 }
 
-/// The label with the type of machine of a node.
-const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
-
 /// The types of the machines that the driver publishes devices for.
 fn served_types<'c>(cluster: &'c Cluster, driver: &Str) -> BTreeSet<&'c Str> {
     let slices = cluster.slices().filter(|slice| slice.spec.driver == *driver);
@@ -740,9 +739,9 @@ const FAULT: u8 = 2;
 /// How likely a link is the reason, rather than how it is meant to be: a driver runs on nodes without devices of it, and is kept off others by
 /// their labels, unless the node `is_alike`: a machine of a type that has devices. The pod may be on the node, so a taint of it is no sign that
 /// devices are not to be used there.
-fn strength(link: &BrokenLink, is_alike: bool) -> u8 {
+fn strength(link: &BrokenLink, is_alike: impl Fn() -> bool) -> u8 {
     match link {
-        BrokenLink::NoPod(_, None | Some(KeptOff::Labels(_))) if !is_alike => 0,
+        BrokenLink::NoPod(_, None | Some(KeptOff::Labels(_))) if !is_alike() => 0,
         BrokenLink::Silent(_) => 1,
         BrokenLink::NotReady(_) | BrokenLink::NoPod(..) => 2,
         BrokenLink::Refused(_)

@@ -2,6 +2,7 @@
 
 mod absence;
 mod bound;
+mod coming;
 mod diagnosis;
 mod fact;
 mod fixes;
@@ -29,6 +30,7 @@ use std::sync::Arc;
 
 use self::absence::Absence;
 use self::bound::{allocated_twice, attaching, bound, ended, former_users, stuck_users, told_by_drivers};
+use self::coming::is_of_autoscaler;
 use self::diagnosis::{Answer, Cause, NodeGroup, Reason, Warning};
 use self::fact::{Brief, Evidence, Fact, Limited, Often};
 use super::allocation::{
@@ -42,8 +44,7 @@ use crate::script::{Command, replace_saved, save_without_finalizers};
 use dra_allocator::Failure;
 use dra_allocator::devices::ClassSelectors;
 use dra_model::{
-    Change, Claim, Cluster, Component, Event, Gap, Gate, Key, Kind, Meta, Node, Object, Pod, Str, Time,
-    lookup,
+    Change, Claim, Cluster, Component, Event, Gap, Gate, Key, Kind, Meta, Node, Object, Pod, Str, lookup,
 };
 use dra_rules::kubelet::is_over;
 use dra_rules::owners::Queued;
@@ -227,9 +228,7 @@ fn with_quotas(
 /// That the pod names a claim of its own that another pod of its owner uses on a node, as all of them do.
 fn shared_by_all(cluster: &Cluster, pod: &Pod) -> Option<String> {
     let owner = pod.metadata.controller()?;
-    let is_sibling = |other: &Arc<Pod>| {
-        other.node().is_some() && other.metadata.controller().is_some_and(|of| of.uid == owner.uid)
-    };
+    let is_sibling = |other: &Arc<Pod>| other.node().is_some() && other.metadata.is_sibling(&pod.metadata);
     let names = pod.spec.resource_claims.iter();
     let mut keys = names
         .filter_map(|entry| entry.resource_claim_name.as_ref())
@@ -322,10 +321,12 @@ pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Setti
     explained.otherwise(&mut report, cluster, || Units::Claims(claims.to_vec()));
     if let [claim] = claims {
         report.hold(claim);
-        let key = claim.key();
-        let is_unused =
-            cluster.pods_of_claim(&key).next().is_none() && cluster.gap(Kind::Pod, &key.namespace).is_none();
-        if report.verdict() == ClusterVerdict::Fits && is_unused && !claim.metadata.is_only_written() {
+        let are_pods_read = cluster.gap(Kind::Pod, &claim.metadata.namespace).is_none();
+        if report.verdict() == ClusterVerdict::Fits
+            && are_pods_read
+            && is_unused(cluster, claim)
+            && !claim.metadata.is_only_written()
+        {
             report.notes.push(words::UNUSED.to_owned());
         }
     }
@@ -781,38 +782,12 @@ impl<'e> Explained<'e> {
                 }
                 report.cause = Some(cause);
             }
-            let mut absent_driver = None;
-            if let Some(Cause::Absent(Absence::OtherClasses(class, ..) | Absence::Unpublished(class))) =
-                &report.cause
-            {
-                if let Some((driver, other)) = namesake::misspelled_driver(self.cluster(), class) {
-                    let note = words::misspelled_driver(class, &driver, &other);
-                    report.notes.push(note);
-                } else {
-                    absent_driver = absence::absent_driver(self.cluster(), class);
-                }
-            }
             if let Some(Cause::Alike(Brief::Fact(Fact::RuledOut(_, Evidence::Lacking(lacking))))) =
                 &report.cause
             {
                 report.notes.extend(words::keeps_alignment(lacking));
             }
-            match groups::unserved(report, cycle, &selectors, settings.now) {
-                Some((unserved, true)) => {
-                    let fix = FixItem::keep_off(&unserved, self.pod);
-                    report
-                        .fixes
-                        .push(fix.unwrap_or_else(|| FixItem::of_driver(&unserved)));
-                    report.cause = Some(Cause::Unserved(unserved));
-                }
-                Some((unserved, false)) => {
-                    report.fixes.push(FixItem::of_driver(&unserved));
-                    report.notes.push(words::unserved(&unserved));
-                }
-                None => report
-                    .fixes
-                    .extend(absent_driver.map(|driver| FixItem::of_absent_driver(&driver))),
-            }
+            self.drivers(report, cycle, &selectors);
         }
         self.releases(report, cycle, &verdicts);
         self.fixes(report);
@@ -827,38 +802,34 @@ impl<'e> Explained<'e> {
         }
     }
 
-    /// Advises to wait for nodes that were added just now and lack devices, or have taints: drivers on them may be starting, and new nodes lose
-    /// some of their taints.
-    fn await_new_nodes(&self, report: &mut Diagnosis) {
-        let cluster = self.cluster();
-        let has_devices = |node: &NodeDiagnosis| {
-            let mut slices = cluster.slices();
-            node.devices.iter().any(|count| count.matching > 0)
-                || slices.any(|slice| slice.spec.node_name.as_ref() == Some(&node.node))
-        };
-        let is_new = |node: &&NodeDiagnosis| {
-            let created = cluster
-                .node(&node.node)
-                .and_then(|found| found.metadata.creation_timestamp);
-            let lacks = match node.plugin {
-                Some("DynamicResources") => !has_devices(node),
-                plugin => plugin == Some("TaintToleration"),
-            };
-            lacks && created.is_some_and(|at| self.settings.now.since(at).as_secs() < NEW_NODE_SECONDS)
-        };
-        let new: Vec<Str> = report
-            .nodes
-            .iter()
-            .filter(is_new)
-            .map(|node| node.node.clone())
-            .collect();
-        if let Some(first) = new.first()
-            && new.len() < report.nodes.len()
+    /// Finds the driver that is to publish devices which the pod lacks.
+    fn drivers(&self, report: &mut Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSelectors) {
+        let mut absent = None;
+        if let Some(Cause::Absent(Absence::OtherClasses(class, ..) | Absence::Unpublished(class))) =
+            &report.cause
         {
-            // The node that was to come is one of these.
-            report.fixes.retain(|fix| fix.kind != "AwaitNode");
-            report.fixes.insert(0, FixItem::await_nodes(first, &new));
+            if let Some((driver, other)) = namesake::misspelled_driver(self.cluster(), class) {
+                report
+                    .notes
+                    .push(words::misspelled_driver(class, &driver, &other));
+            } else {
+                absent = absence::absent_driver(self.cluster(), class);
+            }
         }
+        let fix = match groups::unserved(report, cycle, selectors, self.settings.now) {
+            Some((unserved, true)) => {
+                let fix = FixItem::keep_off(&unserved, self.pod);
+                let fix = fix.unwrap_or_else(|| FixItem::of_driver(&unserved));
+                report.cause = Some(Cause::Unserved(unserved));
+                Some(fix)
+            }
+            Some((unserved, false)) => {
+                report.notes.push(words::unserved(&unserved));
+                Some(FixItem::of_driver(&unserved))
+            }
+            None => absent.map(|driver| FixItem::of_absent_driver(&driver)),
+        };
+        report.fixes.extend(fix);
     }
 
     /// That the policy of the devices makes more of the amount of a capacity that is requested, where that is short.
@@ -914,34 +885,6 @@ impl<'e> Explained<'e> {
         report.add_fixes(self.cluster(), self.pod, is_new, &fixes, self.settings.now);
         report.prove_limit(self.cluster(), &fixes);
     }
-}
-
-/// Reasons of the events of the cluster autoscaler and of Karpenter that a node is to come for the pod.
-const SCALE_UP: [&str; 2] = ["TriggeredScaleUp", "Nominated"];
-
-/// Reason of the events of the cluster autoscaler that no node is to come for the pod, which are no warnings.
-const NO_SCALE_UP: &str = "NotTriggerScaleUp";
-
-/// Seconds within which a node that was added has its devices, and has lost the taints that it started with, as a rule.
-const NEW_NODE_SECONDS: u64 = 600;
-
-/// Seconds within which a node that is to come is there as a rule.
-const SCALE_UP_SECONDS: u64 = 1800;
-
-/// Returns whether the event says if a node is to come for a pod.
-fn is_of_autoscaler(event: &Event) -> bool {
-    SCALE_UP.contains(&event.reason.as_str()) || event.reason == NO_SCALE_UP
-}
-
-/// What the cluster autoscaler or Karpenter said last of the pod, if that is that a node is to come, and that may still be so.
-fn coming_node<'c>(cluster: &'c Cluster, pod: &Pod, now: Time) -> Option<&'c Event> {
-    let events = cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
-    let own = events.filter(|event| is_of_autoscaler(event));
-    let last = own.max_by_key(|event| event.last_seen())?;
-    let is_recent = last
-        .last_seen()
-        .is_some_and(|seen| now.since(seen).as_secs() < SCALE_UP_SECONDS);
-    (is_recent && SCALE_UP.contains(&last.reason.as_str())).then_some(last)
 }
 
 /// Warnings about an object, newest last, those of one text once, without those that are over.

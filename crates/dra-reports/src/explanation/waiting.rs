@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::absence::{absence, shares_counters};
+use super::coming::coming_node;
 use super::diagnosis::{Alike, Among, Cause, Compared, DeviceKind, Diagnosis, Never, Republishing};
 use super::items::{ClusterVerdict, DeviceCount, FixItem, Helps, WaitingItem};
 use super::reasons::Limit;
@@ -54,7 +55,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
     let unknown = |why: &str| item(Helps::Unknown, words::unknown_wait(why));
     let coming = explained
         .pod
-        .and_then(|pod| super::coming_node(explained.cluster(), pod, explained.settings.now));
+        .and_then(|pod| coming_node(explained.cluster(), pod, explained.settings.now));
     report.fixes.extend(coming.map(FixItem::await_scale_up));
     let new = match found {
         Waiting::Never(judged) => {
@@ -191,12 +192,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             let kept = kept_running(explained.cluster(), &consumers);
             report.notes.extend(idle_holders(explained, &consumers));
             report.notes.extend(held_up(explained, &consumers));
-            let priority = |pod: &Pod| pod.spec.priority.unwrap_or(0);
-            let is_lower = |consumer: &Consumer| {
-                let holder = explained.cluster().pod(consumer.key());
-                holder.is_some_and(|holder| explained.pod.is_some_and(|pod| priority(pod) > priority(holder)))
-            };
-            if lacks.is_empty() && consumers.iter().any(is_lower) {
+            if lacks.is_empty() && has_priority(explained, &consumers) {
                 report.notes.push(words::NO_PREEMPTION.to_owned());
             }
             ends(&consumers, count, nodes, complete, &lacks, &kept)
@@ -318,35 +314,42 @@ fn idle_holders(explained: &Explained<'_>, consumers: &[Consumer]) -> Vec<String
     consumers.iter().take(HOLDERS).filter_map(sentence).collect()
 }
 
+/// Returns whether the pod has a higher priority than one of the consumers.
+fn has_priority(explained: &Explained<'_>, consumers: &[Consumer]) -> bool {
+    let is_lower = |consumer: &Consumer| {
+        let Consumer::Pod(key) = consumer else { return None };
+        Some(explained.cluster().pod(key)?.priority() < explained.pod?.priority())
+    };
+    consumers.iter().any(|consumer| is_lower(consumer) == Some(true))
+}
+
 /// That the Job of the pod and one of the consumers' may hold each other up: both have pods with devices, and pods that wait for devices.
 fn held_up(explained: &Explained<'_>, consumers: &[Consumer]) -> Option<String> {
-    let cluster = explained.cluster();
-    let job = |pod: &'_ Pod| {
-        pod.metadata
-            .controller()
-            .filter(|owner| owner.kind == "Job")
-            .cloned()
-    };
-    let own = job(explained.pod?)?;
-    let has = |of: &OwnerReference, is_placed: bool| {
+    fn job(pod: &Pod) -> Option<&OwnerReference> {
+        pod.metadata.controller().filter(|owner| owner.kind == "Job")
+    }
+    let (cluster, pod) = (explained.cluster(), explained.pod?);
+    let own = job(pod)?;
+    let has_sibling = |of: &Pod, is_placed: bool| {
         let mut pods = cluster.pods().filter(|pod| !pod.is_terminal());
         pods.any(|pod| {
             pod.node().is_some() == is_placed
                 && claim_names(pod).next().is_some()
-                && pod.metadata.controller().is_some_and(|owner| owner.uid == of.uid)
+                && pod.metadata.is_sibling(&of.metadata)
         })
     };
     let other = |consumer: &Consumer| {
         let Consumer::Pod(key) = consumer else { return None };
-        job(cluster.pod(key)?).filter(|other| other.uid != own.uid)
+        let holder = cluster
+            .pod(key)
+            .filter(|holder| !holder.metadata.is_sibling(&pod.metadata))?;
+        Some((&job(holder)?.uid, holder))
     };
-    let others: BTreeMap<Str, OwnerReference> = consumers
-        .iter()
-        .filter_map(other)
-        .map(|other| (other.uid.clone(), other))
-        .collect();
-    let other = others.into_values().find(|other| has(other, false))?;
-    has(&own, true).then(|| words::held_up(&manager(&own), &manager(&other)))
+    // One pod of each Job.
+    let others: BTreeMap<&Str, &Arc<Pod>> = consumers.iter().filter_map(other).collect();
+    let holder = others.into_values().find(|holder| has_sibling(holder, false))?;
+    let other = job(holder).filter(|_| has_sibling(pod, true))?;
+    Some(words::held_up(&manager(own), &manager(other)))
 }
 
 /// The owners that keep some of the consumers running.

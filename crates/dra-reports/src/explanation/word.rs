@@ -105,19 +105,19 @@ pub(super) fn of_scheduler(
             event.reason == "FailedScheduling" && is_of_scheduler(event, pod)
         });
         report.notes.extend(said.and_then(words::tried));
-        let word = last_of_scheduler(cluster, pod).filter(|word| {
-            word.who == Speaker::Scheduler && word.is_newer_than(changed(cluster, pod, claims))
-        });
-        if let Some(word) = word {
-            report.reject_besides(cluster, pod, rejections(&word.said));
-        }
-    }
-    if !fits && foreign_scheduler(cluster.environment(), pod).is_none() {
-        return;
     }
     let word = last_of_scheduler(cluster, pod);
     if !fits {
-        report.message = word.map(|word| word.said);
+        if foreign_scheduler(cluster.environment(), pod).is_some() {
+            report.message = word.map(|word| word.said);
+        } else if report.verdict() == ClusterVerdict::DoesNotFit
+            && let Some(word) = word
+        {
+            let by = rejections(&word.said);
+            if !by.is_empty() && word.is_newer_than(changed(cluster, pod, claims)) {
+                report.reject_besides(cluster, pod, by);
+            }
+        }
         return;
     }
     if word.is_none()

@@ -206,8 +206,8 @@ pub struct Checked {
     pub devices: Option<usize>,
     /// The number of nodes.
     pub nodes: Option<usize>,
-    /// The number of pods with claims that have no node yet, where it is asked what is wrong now; absent where there are none. `explain -A`
-    /// says why.
+    /// The number of pods with claims that have no node yet, where it is asked what is wrong now; absent where there are none, or where pods
+    /// were not read. `explain -A` says why.
     pub pending_pods: Option<usize>,
 }
 

@@ -11,15 +11,14 @@ use super::{Code, Finding, Look, Severity, words};
 use crate::driver_chain::unmatched_selector;
 use crate::script::{Command, delete, describe_pool};
 use crate::stage::{look_at_link, mend_link, pods_on};
-use dra_model::{Claim, Cluster, Component, Gate, Key, Kind, Meta, Node, Pod, Pool, PoolId, Slice, Str};
+use dra_model::{
+    Claim, Cluster, Component, Gate, INSTANCE_TYPE, Key, Kind, Meta, Node, Pod, Pool, PoolId, Slice, Str,
+};
 use dra_rules::kubelet::{
     BrokenLink, KeptOff, STARTING_SECONDS, daemon_set_of, is_called_like, is_called_plugin, is_ready,
     kept_off, known_drivers, nodes_of_devices, nodes_of_slice, republishing,
 };
 use dra_rules::scheduling::{classes_of_resources, drivers_named};
-
-/// The label that makes nodes peers: machines of one type have the same devices.
-const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
 
 /// Labels that node-feature-discovery sets for the hardware of a machine.
 const HARDWARE: [&str; 2] = [
@@ -372,9 +371,9 @@ fn without_slices(
     })
 }
 
-/// Drivers that publish nothing for nodes that they should serve, or cannot prepare what they publish, each with what is broken first. A DaemonSet may have no pod on a node on
-/// purpose, and a ready pod may have found nothing there, unless no node has anything of the driver or a claim is pending for it. Nodes that
-/// were `told` already do not count again.
+/// Drivers that publish nothing for nodes that they should serve, or cannot prepare what they publish, each with what is broken first. A
+/// DaemonSet may have no pod on a node on purpose, and a ready pod may have found nothing there, unless no node has anything of the driver or
+/// a claim is pending for it. Nodes that were `told` already do not count again.
 fn silent_drivers(look: &mut Look<'_>, told: &BTreeSet<(&Str, &Str)>) {
     let cluster = look.cluster;
     let stages = stages(look);

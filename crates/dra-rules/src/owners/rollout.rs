@@ -30,7 +30,7 @@ pub enum Rollout {
         unavailable: i64,
     },
     /// So many of so many old pods end once the new ones that have a node are ready.
-    Goes(usize, usize),
+    Continues(usize, usize),
     /// Nothing ends before the rollout is resumed.
     Paused,
 }
@@ -49,11 +49,7 @@ impl Rollout {
             return Some((deployment, Self::Paused));
         }
         let reference = deployment.reference();
-        let set = pod.metadata.controller()?;
-        let is_new = |other: &Pod| {
-            let of = other.metadata.controller();
-            of.is_some_and(|of| of.uid == set.uid && of.name == set.name)
-        };
+        let is_new = |other: &Pod| other.metadata.is_sibling(&pod.metadata);
         let namespace = &pod.metadata.namespace;
         let is_of_it = |other: &&Arc<Pod>| {
             other.metadata.namespace == *namespace
@@ -81,7 +77,7 @@ impl Rollout {
         let starting = count(&new, is_starting);
         let how = match (ends(new_ready), ends(new_ready + starting)) {
             (0, 0) => Self::Keeps { surge, unavailable },
-            (0, then) => Self::Goes(then, old.len()),
+            (0, then) => Self::Continues(then, old.len()),
             (now, _) => Self::Ends(now, old.len()),
         };
         Some((deployment, how))
@@ -168,7 +164,13 @@ mod tests {
             (4, quarter.clone(), [3, 1], [0, 0], Rollout::Ends(1, 4)),
             (1, quarter.clone(), [0, 1], [0, 0], keeps(1, 0)),
             // A new one that is about to be ready lets an old one go.
-            (2, parts(json!(1), json!(0)), [2, 0], [0, 1], Rollout::Goes(1, 2)),
+            (
+                2,
+                parts(json!(1), json!(0)),
+                [2, 0],
+                [0, 1],
+                Rollout::Continues(1, 2),
+            ),
             (2, parts(json!(1), json!(0)), [2, 0], [1, 0], Rollout::Ends(1, 2)),
         ] {
             let found = rollout(replicas, &strategy, old, new);

@@ -110,9 +110,9 @@ impl Scheduler {
         }
         // How often each was tried, and when it came back to the queue, cannot be seen.
         queued.sort_by_key(|member| {
-            let Pod { metadata, spec, .. } = &**member;
+            let metadata = &member.metadata;
             (
-                Reverse(spec.priority.unwrap_or(0)),
+                Reverse(member.priority()),
                 metadata.creation_timestamp,
                 metadata.name.clone(),
             )
@@ -142,7 +142,7 @@ impl Members {
         let wanted = self.group.spec.priority.unwrap_or(0);
         let all = self.queued.iter().chain(&self.bound);
         let mut others = all
-            .map(|pod| pod.spec.priority.unwrap_or(0))
+            .map(|pod| pod.priority())
             .filter(|priority| *priority != wanted);
         let other = others.next().filter(|_| self.ends_early)?;
         Some(format!(

@@ -153,10 +153,9 @@ pub fn unavailable(verdicts: &[(&Arc<Node>, Verdict)]) -> Vec<Unavailable> {
 
 /// Returns whether a pod of lower priority runs on the node, so that preemption is tried.
 fn has_victims(cluster: &Cluster, pod: &Pod, node: &Node) -> bool {
-    let priority = pod.spec.priority.unwrap_or(0);
     cluster
         .pods_of_node(&node.metadata.name)
-        .any(|other| !other.is_terminal() && other.spec.priority.unwrap_or(0) < priority)
+        .any(|other| !other.is_terminal() && other.priority() < pod.priority())
 }
 
 fn preemption_text(pod: Option<&Pod>, reasons: &BTreeMap<&str, usize>, nodes: usize) -> String {

@@ -70,9 +70,12 @@ impl Lack {
     }
 
     /// Returns what one container may ask for instead of `wanted`, so that the pod lacks nothing: half of it at least, in whole
-    /// MiB where it is memory.
+    /// MiB where it is memory. Nothing for huge pages, whose amounts have to be multiples of their size.
     pub(super) fn without_shortage(&self, wanted: &Quantity) -> Option<Quantity> {
         const MIB: i64 = 1 << 20;
+        if self.resource.starts_with("hugepages-") {
+            return None;
+        }
         let of = |quantity: &Quantity| amount(&self.resource, quantity);
         let wanted = of(wanted);
         let unit = if self.resource == "cpu" || wanted < MIB {
@@ -401,5 +404,29 @@ mod tests {
         .unwrap()
         .reasons();
         assert_eq!(reasons, ["Too many pods", "Insufficient cpu", "Insufficient x/y"]);
+    }
+
+    #[test]
+    fn a_container_gives_up_what_the_pod_lacks_and_half_of_its_own_at_most() {
+        let quantity = |text: &str| text.parse::<Quantity>().unwrap();
+        for (resource, [wanted, left, own], expected) in [
+            ("cpu", ["7", "6", "7"], Some("6")),
+            ("cpu", ["1500m", "1", "1"], Some("500m")),
+            ("cpu", ["24", "10", "24"], None),
+            ("cpu", ["4", "0", "4"], None),
+            ("memory", ["400Gi", "312Gi", "400Gi"], Some("312Gi")),
+            ("memory", ["8Gi", "7340033Ki", "8Gi"], Some("7Gi")),
+            ("hugepages-2Mi", ["8Mi", "6Mi", "8Mi"], None),
+            ("example.com/nic", ["3", "2", "3"], Some("2")),
+        ] {
+            let lack = Lack {
+                resource: resource.into(),
+                wanted: quantity(wanted),
+                left: quantity(left),
+                total: quantity(wanted),
+            };
+            let found = lack.without_shortage(&quantity(own));
+            assert_eq!(found, expected.map(quantity), "{resource} {wanted} {left}");
+        }
     }
 }

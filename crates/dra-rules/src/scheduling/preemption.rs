@@ -17,12 +17,11 @@ fn is_victim(pod: &Pod) -> bool {
 
 /// Returns whether the pod waits for room on the node of a victim, which has a lower priority.
 fn may_need(pod: &Pod, victim: &Pod) -> bool {
-    let priority = |pod: &Pod| pod.spec.priority.unwrap_or(0);
     pod.node().is_none()
         && !pod.is_terminal()
         && pod.status.nominated_node_name.is_some()
         && pod.status.nominated_node_name.as_ref() == victim.node()
-        && priority(pod) > priority(victim)
+        && pod.priority() > victim.priority()
 }
 
 /// The pods that kube-scheduler is ending on the node that `pod` is nominated for.

@@ -1,6 +1,7 @@
 //! Filters that are not simulated, in kube-scheduler's own words.
+
 use super::plain::untolerated;
-use dra_model::{Cluster, Node, Pod};
+use dra_model::{Cluster, Pod};
 
 /// What a filter that is not simulated looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -159,15 +160,57 @@ pub fn rejections(message: &str) -> Vec<Rejection> {
 
 /// Returns whether the message names taints or cordoned nodes where no node has them any more: then the state has changed since.
 pub fn is_outdated(cluster: &Cluster, pod: &Pod, message: &str) -> bool {
-    let now = |is: fn(&Pod, &Node) -> bool| cluster.nodes().any(|node| is(pod, node));
-    (message.contains("node(s) had untolerated taint")
-        && !now(|pod, node| untolerated(pod, node).next().is_some()))
-        || (message.contains("node(s) were unschedulable") && !now(|_, node| node.spec.unschedulable))
+    let mut tainted = cluster
+        .nodes()
+        .filter(|node| untolerated(pod, node).next().is_some());
+    let mut cordoned = cluster.nodes().filter(|node| node.spec.unschedulable);
+    (message.contains("node(s) had untolerated taint") && tainted.next().is_none())
+        || (message.contains("node(s) were unschedulable") && cordoned.next().is_none())
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use dra_model::{Kind, PodSpec};
+    use dra_testing::World;
+
+    #[test]
+    fn a_message_is_outdated_once_no_node_has_what_it_names() {
+        let world = |taint: bool, cordoned: bool| {
+            let taints = if taint {
+                json!([{"key": "k", "value": "v", "effect": "NoSchedule"}])
+            } else {
+                json!([])
+            };
+            let node =
+                json!({"metadata": {"name": "n"}, "spec": {"taints": taints, "unschedulable": cordoned}});
+            World::default().with(Kind::Node, &node).build()
+        };
+        let tolerant = Pod {
+            spec: PodSpec {
+                tolerations: serde_json::from_value(json!([{"operator": "Exists"}])).unwrap(),
+                ..PodSpec::default()
+            },
+            ..Pod::default()
+        };
+        let tainted = "0/1 nodes are available: 1 node(s) had untolerated taint(s).";
+        let older = "0/1 nodes are available: 1 node(s) had untolerated taint {k: v}.";
+        let cordoned = "0/1 nodes are available: 1 node(s) were unschedulable.";
+        let short = "0/1 nodes are available: 1 Insufficient cpu.";
+        for (message, pod, cluster, expected) in [
+            (tainted, &Pod::default(), world(true, false), false),
+            (tainted, &tolerant, world(true, false), true),
+            (tainted, &Pod::default(), world(false, false), true),
+            (older, &Pod::default(), world(false, true), true),
+            (cordoned, &Pod::default(), world(true, true), false),
+            (cordoned, &Pod::default(), world(true, false), true),
+            (short, &Pod::default(), world(false, false), false),
+        ] {
+            assert_eq!(is_outdated(&cluster, pod, message), expected, "{message}");
+        }
+    }
 
     #[test]
     fn a_message_names_filters_that_are_not_simulated() {

@@ -620,10 +620,7 @@ impl Search<'_> {
         }
         let owner = owner?;
         let controller = pod.metadata.controller()?;
-        let is_beside = |other: &Arc<Pod>| {
-            let other = other.metadata.controller();
-            other.is_some_and(|other| other.uid == controller.uid && other.name == controller.name)
-        };
+        let is_beside = |other: &Arc<Pod>| other.metadata.is_sibling(&pod.metadata);
         let beside: Vec<&Arc<Pod>> = others.iter().copied().filter(|other| is_beside(other)).collect();
         let why = if beside.len() == others.len() {
             // A Job or similar owner lets its pods finish.
@@ -637,7 +634,7 @@ impl Search<'_> {
             match Rollout::of(self.cluster(), pod)?.1 {
                 Rollout::Keeps { surge, unavailable } => Kept::Rollout { surge, unavailable },
                 Rollout::Paused => Kept::Paused,
-                how @ (Rollout::Ends(ends, old) | Rollout::Goes(ends, old)) => {
+                how @ (Rollout::Ends(ends, old) | Rollout::Continues(ends, old)) => {
                     let is_new = |consumer: &Consumer| beside.iter().any(|pod| pod.key() == *consumer.key());
                     let consumers: Vec<Consumer> = consumers
                         .iter()
@@ -651,7 +648,7 @@ impl Search<'_> {
                     // Which of them end, nothing tells: so many that those who are left do not suffice to keep it out.
                     return (ends + consumers.len() >= old + count).then(|| Waiting::RolledOut {
                         once_ready: match how {
-                            Rollout::Goes(..) => starting.map(|pod| pod.key()).collect(),
+                            Rollout::Continues(..) => starting.map(|pod| pod.key()).collect(),
                             _ => Vec::new(),
                         },
                         consumers,

@@ -256,7 +256,7 @@ pub(in super::super) fn create_maker(template: &str, kind: &str, other: &Key) ->
 
 /// Why the template is not enough.
 pub(in super::super) const CREATE_MAKER: &str =
-    "a copy of the template does not do: its configuration belongs to the other namespace";
+    "a copy of the template is not enough: its configuration is for the other namespace";
 
 /// What to do if it does not.
 pub(in super::super) const AWAIT_TEMPLATE: &str =

@@ -1,0 +1,70 @@
+//! Nodes that an autoscaler adds, and nodes that were added just now.
+
+use super::Explained;
+use super::diagnosis::{Diagnosis, NodeDiagnosis};
+use super::items::FixItem;
+use dra_model::{Cluster, Event, Kind, Pod, Str, Time};
+
+/// Reasons of the events of the cluster autoscaler and of Karpenter that a node is to come for the pod.
+const SCALE_UP: [&str; 2] = ["TriggeredScaleUp", "Nominated"];
+
+/// Reason of the events of the cluster autoscaler that no node is to come for the pod, which are no warnings.
+const NO_SCALE_UP: &str = "NotTriggerScaleUp";
+
+/// Seconds within which a node that was added has its devices, and has lost the taints that it started with, as a rule.
+const NEW_NODE_SECONDS: u64 = 600;
+
+/// Seconds within which a node that is to come is there as a rule.
+const SCALE_UP_SECONDS: u64 = 1800;
+
+/// Returns whether the event says if a node is to come for a pod.
+pub(super) fn is_of_autoscaler(event: &Event) -> bool {
+    SCALE_UP.contains(&event.reason.as_str()) || event.reason == NO_SCALE_UP
+}
+
+/// What the cluster autoscaler or Karpenter said last of the pod, if that is that a node is to come, and that may still be so.
+pub(super) fn coming_node<'c>(cluster: &'c Cluster, pod: &Pod, now: Time) -> Option<&'c Event> {
+    let events = cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
+    let own = events.filter(|event| is_of_autoscaler(event));
+    let last = own.max_by_key(|event| event.last_seen())?;
+    let is_recent = last
+        .last_seen()
+        .is_some_and(|seen| now.since(seen).as_secs() < SCALE_UP_SECONDS);
+    (is_recent && SCALE_UP.contains(&last.reason.as_str())).then_some(last)
+}
+
+impl Explained<'_> {
+    /// Advises to wait for nodes that were added just now and lack devices, or have taints: drivers on them may be starting, and new nodes lose
+    /// some of their taints.
+    pub(super) fn await_new_nodes(&self, report: &mut Diagnosis) {
+        let cluster = self.cluster();
+        let has_devices = |node: &NodeDiagnosis| {
+            let mut slices = cluster.slices();
+            node.devices.iter().any(|count| count.matching > 0)
+                || slices.any(|slice| slice.spec.node_name.as_ref() == Some(&node.node))
+        };
+        let is_new = |node: &&NodeDiagnosis| {
+            let created = cluster
+                .node(&node.node)
+                .and_then(|found| found.metadata.creation_timestamp);
+            let lacks = match node.plugin {
+                Some("DynamicResources") => !has_devices(node),
+                plugin => plugin == Some("TaintToleration"),
+            };
+            lacks && created.is_some_and(|at| self.settings.now.since(at).as_secs() < NEW_NODE_SECONDS)
+        };
+        let new: Vec<Str> = report
+            .nodes
+            .iter()
+            .filter(is_new)
+            .map(|node| node.node.clone())
+            .collect();
+        if let Some(first) = new.first()
+            && new.len() < report.nodes.len()
+        {
+            // The node that was to come is one of these.
+            report.fixes.retain(|fix| fix.kind != "AwaitNode");
+            report.fixes.insert(0, FixItem::await_nodes(first, &new));
+        }
+    }
+}
