@@ -248,6 +248,8 @@ fn dead_connections_are_noticed_and_replaced() {
         "/metrics",
         "dynamic_resource_allocation_resource_claims{allocated=\"false\",admin_access=\"false\",source=\"\"} 1\n",
     );
+    // The watches are opened one after the other, and one that is not open yet lets the run end with a warning.
+    operated.wait_until_in_step();
     operated.end();
 }
 
