@@ -1494,6 +1494,104 @@ const CASES: &[Case] = &[
         has: &["driverVersion.compareTo(semver("],
         has_not: &[],
     },
+    // A decimal suffix in place of a binary one.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "quantity-that-no-device-has",
+        code: 1,
+        has: &[
+            "1. replace `device.capacity['gpu.nvidia.com'].memory == quantity('80G')` with `device.capacity['gpu.nvidia.com'].memory == quantity('80Gi')`",
+        ],
+        has_not: &[],
+    },
+    // The profile of another model.
+    Case {
+        ask: "explain pod/embed -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "profile-of-another-model",
+        code: 1,
+        has: &[
+            "1. replace `device.attributes['gpu.nvidia.com'].profile == '1g.10gb'` with `device.attributes['gpu.nvidia.com'].profile == '1g.12gb'`",
+        ],
+        has_not: &[],
+    },
+    // The name of a model is longer.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "name-of-a-model-in-short",
+        code: 1,
+        has: &["== 'NVIDIA H100 80GB HBM3'` in request gpu/h100"],
+        has_not: &[],
+    },
+    // The words of the claim controller show its gate.
+    Case {
+        ask: "explain pod/llm-3 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "gang-member-without-template",
+        code: 1,
+        has: &[
+            "resourceclaimtemplate/ml/one-gpuu not found",
+            "did you mean resourceclaimtemplate/ml/one-gpu?",
+        ],
+        has_not: &["feature is disabled"],
+    },
+    // The silence of kube-scheduler shows its gate.
+    Case {
+        ask: "explain pod/llm-0 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "gang-member-without-template",
+        code: 1,
+        has: &["needs 4 of its pods together", "pod/ml/llm-3 is pending"],
+        has_not: &["check that default-scheduler is running"],
+    },
+    // An autoscaler may not add a node.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "node-group-at-its-maximum",
+        code: 1,
+        has: &[
+            "1. add a node with such devices: cluster-autoscaler adds none",
+            "2. delete pod/ml/prod",
+        ],
+        has_not: &[],
+    },
+    // Claims that no pod uses fill a quota.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "quota-full-of-unused-claims",
+        code: 1,
+        has: &["no pod uses claim/ml/test-0", "claim/ml/test-1"],
+        has_not: &["claim/ml/infer"],
+    },
+    // The name of an extended resource has a slip.
+    Case {
+        ask: "explain pod/infer-5d9c7b6f4-m2n8s -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "extended-resource-with-a-slip",
+        code: 1,
+        has: &["1. replace nvidia.com/gpus with nvidia.com/gpu in container"],
+        has_not: &[],
+    },
+    // A node is cordoned while its driver is upgraded.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "cordoned-by-a-driver-upgrade",
+        code: 1,
+        has: &["1. wait until the driver of node/gpu-2 is upgraded"],
+        has_not: &["uncordon node/gpu-2"],
+    },
+    // Which pod of the Job ends makes no difference.
+    Case {
+        ask: "explain pod/nb-1 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "devices-of-one-job",
+        code: 1,
+        has: &["1. delete pod/ml/llm-0", "first stop job/ml/llm"],
+        has_not: &["2. delete pod"],
+    },
+    // A pool is incomplete for two seconds.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "pool-is-being-published",
+        code: 1,
+        has: &["1. wait until the driver has published all slices of pool/gpu.nvidia.com/gpu-2"],
+        has_not: &["ask the driver's owner"],
+    },
 ];
 
 #[test]

@@ -246,7 +246,7 @@ fn enter_explains_the_row_and_escape_goes_back() {
                                default/all-incomplete-pool-gpu-sgsh4, request gpu:
                                asks for all devices, but resource pool
                                gpu.example.com/gpu-node-3 is currently being updated
-    Esc back  Up/Down, PgUp/PgDn scroll  q quit   lines 1-22 of 79
+    Esc back  Up/Down, PgUp/PgDn scroll  q quit   lines 1-22 of 78
     "#);
     user.types("\u{1b}");
     user.sees("[3 Pending");

@@ -50,17 +50,17 @@ impl ConstraintDemand {
     }
 }
 
-/// The attribute as the driver publishes it. Mirrors `allocator_experimental.go`, `lookupStaticAttribute`, v1.37.2: a name of the
-/// driver's own domain is also found without it.
+/// The attribute as the driver publishes it. Mirrors `allocator_experimental.go`, `lookupStaticAttribute`, v1.37.2.
 pub fn attribute_of<'a>(device: &'a Device, driver: &str, name: &str) -> Option<&'a AttributeValue> {
-    if let Some(value) = lookup(&device.attributes, name) {
-        return Some(value);
-    }
-    let (domain, id) = name.split_once('/')?;
-    if domain != driver {
-        return None;
-    }
-    lookup(&device.attributes, id)
+    value_of(&device.attributes, driver, name)
+}
+
+/// The attribute or capacity `DOMAIN/NAME` of a device: a name of the driver's own domain is also found without it.
+pub fn value_of<'a, T>(values: &'a [(Str, T)], driver: &str, name: &str) -> Option<&'a T> {
+    lookup(values, name).or_else(|| {
+        let (domain, id) = name.split_once('/')?;
+        (domain == driver).then(|| lookup(values, id))?
+    })
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]

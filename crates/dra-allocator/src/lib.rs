@@ -49,7 +49,7 @@ use crate::devices::{Expressions, Facts, Features, PoolStatus, PoolView};
 
 pub use self::budget::Budget;
 pub use self::candidates::{Trouble, Unfit};
-pub use self::constraint::attribute_of;
+pub use self::constraint::{attribute_of, value_of};
 pub use self::deepest::ClashingValues;
 pub use self::error::{AttemptError, ErrorSubject, Failure};
 pub use self::explain::{

@@ -132,7 +132,7 @@ fn wanted(expression: &str, value_of: impl Fn(&Expr) -> Option<String>) -> Optio
     }
 }
 
-/// An amount of a capacity that a term wants at least.
+/// An amount of a capacity that a term wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AmountWanted {
     /// The domain of the capacity.
@@ -141,16 +141,21 @@ pub struct AmountWanted {
     pub name: String,
     /// The least amount, as a quantity.
     pub least: String,
+    /// True if more is too much.
+    pub is_exact: bool,
 }
 
 /// The amount that a term wants of a capacity, where it does nothing else: `device.capacity["DOMAIN"].NAME.compareTo(quantity("LEAST")) >= 0`,
-/// or `> 0`, or `.isGreaterThan(quantity("LEAST"))`.
+/// or `> 0`, or `.isGreaterThan(quantity("LEAST"))`, or `device.capacity["DOMAIN"].NAME == quantity("LEAST")`.
 pub fn amount_wanted(term: &str) -> Option<AmountWanted> {
     let ast = parse::parse(term, Macros { sort_by: true }).ok()?;
     let terms = terms(&ast);
     let [only] = terms.as_slice() else { return None };
-    let (capacity, least) = match method(only.expr)? {
-        ("isGreaterThan", Some(capacity), [least]) => (capacity, least),
+    let (function, target, args) = method(only.expr)?;
+    let (capacity, least) = match (function, target, args) {
+        ("isGreaterThan", Some(capacity), [least]) | (operators::EQUALS, None, [capacity, least]) => {
+            (capacity, least)
+        }
         (operators::GREATER | operators::GREATER_EQUALS, None, [compared, zero]) => {
             match (method(compared)?, &zero.kind) {
                 (("compareTo", Some(capacity), [least]), ExprKind::Literal(Literal::Int(0))) => {
@@ -166,6 +171,7 @@ pub fn amount_wanted(term: &str) -> Option<AmountWanted> {
         domain,
         name,
         least: quantity_of(least)?,
+        is_exact: function == operators::EQUALS,
     })
 }
 

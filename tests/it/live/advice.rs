@@ -684,6 +684,10 @@ const KINDS: &[(&str, Build)] = &[
     ("OfferResource", |cluster| {
         cluster.create(&pod("p").requesting("gpu.example.com/gpu", 1));
     }),
+    ("UseResource", |cluster| {
+        cluster.create(&providing("offered"));
+        cluster.create(&pod("p").requesting("example.com/gpus", 1));
+    }),
     ("RelaxNodeAffinity", |cluster| {
         let terms = json!([{"matchExpressions": [{"key": "rack", "operator": "In", "values": ["9"]}]}]);
         cluster.create(&pod("p").with(json!({"spec": {"affinity": {"nodeAffinity": {
@@ -957,6 +961,10 @@ fn a_namespace_that_may_not_ask_for_admin_access_is_labeled() {
 
 /// Kinds of fixes that have no command, and who acts instead.
 const BY_HAND: &[(&str, &str)] = &[
+    (
+        "AddNode",
+        "an administrator of the autoscaler, which does not run here",
+    ),
     (
         "CreateClaim",
         "the owner of the pod; the recorded pods are helped so",

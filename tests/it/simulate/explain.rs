@@ -440,9 +440,8 @@ spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.c
          claim/default/big does not exist yet: change its manifest
       2. delete pod/training/sweep-glg98, which uses claim/training/sweep-glg98-devices-m9x2c (tested: fits on gpu-node-2)
          ask the owner of the pod first: the manifest is not applied yet
-      3. delete pod/training/sweep-krgjp, which uses claim/training/sweep-krgjp-devices-875gq (tested: fits on gpu-node-3)
+      3. delete pod/training/trainer-0, which uses claim/training/trainer-0-devices-w8cxl (tested: fits on gpu-node-3)
          ask the owner of the pod first: the manifest is not applied yet
-      1 more
 
     More: kubectl dra explain -f FILE --from tests/data/snapshots/bound-pods.yaml --now 2026-11-21T11:00:00Z --kubernetes-version 1.37 --details
 

@@ -30,19 +30,19 @@ impl Cluster {
             .gates
             .retain(|(_, _, state)| !matches!(state.evidence, Evidence::Objects(_)));
         let (minor, compatible) = (environment.emulated_minor, environment.min_compatibility_minor);
-        for (gate, (enabled, what)) in &said {
+        for ((component, gate), (enabled, what)) in &said {
             let differs = gate.default_in(minor, compatible) == Some(!enabled);
             if differs && !gate.is_locked_in(minor) {
                 let state = GateState {
                     enabled: *enabled,
                     evidence: Evidence::Objects(what.clone()),
                 };
-                environment.gates.push((Scheduler, *gate, state));
+                environment.gates.push((*component, *gate, state));
             }
         }
         for ((component, gate), what) in shown {
             let is_off = gate.default_in(minor, compatible) == Some(false);
-            let is_said = component == Scheduler && said.contains_key(&gate);
+            let is_said = said.contains_key(&(component, gate));
             if is_off && gate.stage_in(minor) != Some(Stage::Alpha) && !is_said {
                 let evidence = Evidence::Objects(what);
                 let enabled = true;
@@ -77,12 +77,25 @@ impl Cluster {
         self.traces(groups_may_exist(self))
     }
 
-    /// Gates whose value shows in what kube-scheduler says of pods that it cannot place, each with the value and the first such pod.
+    /// Gates whose value shows in what kube-scheduler says of pods that it cannot place, and the claim controller of members of groups that it
+    /// makes no claims for, each with the value and the first such pod.
     ///
-    /// The texts are those of the allocator's errors and of `schedule_one_podgroup.go`, `errPodGroupUnschedulable`, v1.37.2.
-    fn gates_said(&self) -> BTreeMap<Gate, (bool, String)> {
+    /// The texts are those of the allocator's errors, of `schedule_one_podgroup.go`, `errPodGroupUnschedulable`, and of
+    /// `resourceclaim/controller.go`, v1.37.2.
+    fn gates_said(&self) -> BTreeMap<(Component, Gate), (bool, String)> {
         let mut said = BTreeMap::new();
         for pod in self.pods() {
+            if pod.pod_group().is_some() {
+                let mut events = self.events_of(Kind::Pod, &pod.metadata).into_iter();
+                if let Some(event) = events.rfind(|event| event.reason == "FailedResourceClaimCreation") {
+                    let gate = Gate::GenericWorkload;
+                    let enabled = !event
+                        .message
+                        .contains(&format!("{} feature is disabled", gate.name()));
+                    let what = format!("the claim controller says so of pod/{}", pod.key());
+                    said.entry((ControllerManager, gate)).or_insert((enabled, what));
+                }
+            }
             let mut conditions = pod.status.conditions.iter();
             let Some(condition) =
                 conditions.find(|condition| condition.type_ == "PodScheduled" && condition.status == "False")
@@ -92,7 +105,7 @@ impl Cluster {
             let message = &condition.message;
             let mut say = |gate, enabled| {
                 let what = || format!("kube-scheduler says so of pod/{}", pod.key());
-                said.entry(gate).or_insert_with(|| (enabled, what()));
+                said.entry((Scheduler, gate)).or_insert_with(|| (enabled, what()));
             };
             if message.contains("pod group is unschedulable") {
                 say(Gate::GenericWorkload, true);

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use dra_allocator::attribute_of;
 use dra_allocator::devices::{ClassSelectors, Match, Nodes, SelectableDevice, WantedNode, slice_device};
+use dra_allocator::{attribute_of, value_of};
 use dra_cel::{AmountWanted, AttributeWanted, DeviceInput};
 use dra_model::{
     AttributeValue, Cluster, Device, DeviceId, DeviceRequest, Kind, NodeSelector, PoolId, Quantity, Slice,
@@ -173,14 +173,6 @@ struct Found<'c> {
 }
 
 impl Found<'_> {
-    /// Returns whether an attribute or a capacity of the device is that one. Without a domain it has the driver's.
-    fn is_called(&self, known: &str, domain: &str, name: &str) -> bool {
-        match known.split_once('/') {
-            Some((of, own)) => of == domain && own == name,
-            None => *self.slice.spec.driver == *domain && known == name,
-        }
-    }
-
     fn id(&self) -> DeviceId {
         DeviceId {
             driver: self.pool.driver.clone(),
@@ -294,10 +286,12 @@ fn is_more(one: &Nearest, other: &Nearest) -> bool {
 
 /// The device's amount, where the term wants more.
 fn short_of(found: &Found<'_>, term: &str) -> Option<Nearest> {
-    let AmountWanted { domain, name, least } = dra_cel::amount_wanted(term)?;
+    let AmountWanted {
+        domain, name, least, ..
+    } = dra_cel::amount_wanted(term)?;
     let wanted: Quantity = least.parse().ok()?;
-    let mut capacity = found.device.capacity.iter();
-    let (_, capacity) = capacity.find(|(known, _)| found.is_called(known, &domain, &name))?;
+    let full = format!("{domain}/{name}");
+    let capacity = value_of(&found.device.capacity, &found.slice.spec.driver, &full)?;
     // A term that wants more than an amount is not true for exactly as much: no device is short of it.
     (capacity.value < wanted).then(|| Nearest::Amount {
         device: found.id(),
@@ -310,16 +304,15 @@ fn short_of(found: &Found<'_>, term: &str) -> Option<Nearest> {
 /// The values of the attribute, where the term wants another.
 fn other_values(devices: &[Found<'_>], term: &str) -> Option<Nearest> {
     let AttributeWanted { domain, name, value } = dra_cel::attribute_wanted(term)?;
+    let full = format!("{domain}/{name}");
     let there: BTreeSet<Str> = devices
         .iter()
-        .filter_map(|found| {
-            let mut attributes = found.device.attributes.iter();
-            let (_, there) = attributes.find(|(known, _)| found.is_called(known, &domain, &name))?;
-            match there {
+        .filter_map(
+            |found| match attribute_of(found.device, &found.slice.spec.driver, &full)? {
                 AttributeValue::String(text) => Some(text.clone()),
                 _ => None,
-            }
-        })
+            },
+        )
         .collect();
     (!there.is_empty()).then_some(Nearest::Attribute {
         name,

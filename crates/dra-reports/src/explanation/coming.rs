@@ -4,6 +4,7 @@ use super::Explained;
 use super::diagnosis::{Diagnosis, NodeDiagnosis};
 use super::items::FixItem;
 use dra_model::{Cluster, Event, Kind, Pod, Str, Time};
+use dra_rules::scheduling::driver_upgrade;
 
 /// Reasons of the events of the cluster autoscaler and of Karpenter that a node is to come for the pod.
 const SCALE_UP: [&str; 2] = ["TriggeredScaleUp", "Nominated"];
@@ -34,6 +35,34 @@ pub(super) fn coming_node<'c>(cluster: &'c Cluster, pod: &Pod, now: Time) -> Opt
 }
 
 impl Explained<'_> {
+    /// Advises to let a group of nodes grow, where the autoscaler adds none because of its limit.
+    pub(super) fn raise_maximum(&self, report: &mut Diagnosis, pod: &Pod) {
+        let events = self.cluster().events_of(Kind::Pod, &pod.metadata).into_iter();
+        let last = events
+            .filter(|event| is_of_autoscaler(event))
+            .max_by_key(|event| event.last_seen());
+        // cluster-autoscaler's `processors/status/eventing_scale_up_processor.go` joins the reasons of all its groups.
+        let limited = last.filter(|event| {
+            event.reason == NO_SCALE_UP && event.message.contains("max node group size reached")
+        });
+        report
+            .fixes
+            .splice(0..0, limited.map(|event| FixItem::raise_maximum(event)));
+    }
+
+    /// Advises to wait for a node that is cordoned while its driver is replaced.
+    pub(super) fn await_upgraded_node(&self, report: &mut Diagnosis) {
+        let mut cordoned = report
+            .nodes
+            .iter()
+            .filter(|node| node.plugin == Some("NodeUnschedulable"));
+        let upgrade = cordoned.find_map(|node| {
+            let (label, state) = driver_upgrade(self.cluster().node(&node.node)?)?;
+            Some(FixItem::await_upgrade(&node.node, label, state))
+        });
+        report.fixes.splice(0..0, upgrade);
+    }
+
     /// Advises to wait for nodes that were added just now and lack devices, or have taints: drivers on them may be starting, and new nodes lose
     /// some of their taints.
     pub(super) fn await_new_nodes(&self, report: &mut Diagnosis) {

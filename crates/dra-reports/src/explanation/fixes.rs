@@ -7,6 +7,7 @@ use super::diagnosis::{Answer, Cause, Diagnosis, NodeGroup, Unserved};
 use super::fact::{Brief, Fact, Together};
 use super::helped::{Helped, Risks};
 use super::items::{ClusterVerdict, FixItem};
+use super::user::is_unused;
 use super::words::fixes::{self as words, Before};
 use super::{gets, waiting};
 use crate::remedy::Remedy;
@@ -15,7 +16,7 @@ use crate::stage::{look_at_link, mend_link};
 use crate::words::republish;
 use dra_allocator::ConstraintName;
 use dra_model::{Claim, Cluster, Component, Event, Key, Kind, NodeSelector, Pod, PoolId, Str, Time};
-use dra_rules::kubelet::{BrokenLink, KeptOff};
+use dra_rules::kubelet::{BrokenLink, KeptOff, PUBLISHING_SECONDS};
 use dra_rules::owners::Rollout;
 use dra_rules::quota::{Quotas, Refusal, refusing};
 use dra_rules::reservation::{self, former_pods};
@@ -72,6 +73,7 @@ impl Diagnosis {
     /// Why admission refuses `claim`, and what every quota would have to allow for `wanted`. Whether that would help is not simulated.
     pub(super) fn add_refusal<'s>(
         &mut self,
+        cluster: &Cluster,
         claim: &str,
         refusal: &Refusal<'_>,
         quotas: &Quotas<'_>,
@@ -92,14 +94,30 @@ impl Diagnosis {
         let remedy = Remedy::raising(quotas, &quota.namespace, wanted);
         let fix = FixItem::unproven("RaiseQuota", target, message, remedy);
         self.fixes.push(fix.look(describe_quota(&quota.key())));
+        let claims = cluster
+            .claims()
+            .filter(|claim| claim.metadata.namespace == quota.namespace);
+        let unused = claims.filter(|claim| is_unused(cluster, claim));
+        self.notes
+            .extend(words::unused_claims(unused.map(|claim| claim.key())));
     }
 
     /// What a pool lacks whose slices are not all there, as far as it is known, and who publishes them.
-    pub(super) fn add_incomplete(&mut self, cluster: &Cluster, id: &PoolId) {
+    pub(super) fn add_incomplete(&mut self, cluster: &Cluster, id: &PoolId, now: Time) {
         let pool = cluster.pool(id);
         let pool = pool.filter(|pool| !pool.is_complete());
-        let text = pool.map(|pool| words::incomplete(&pool, pool.newest()));
+        let text = pool.as_ref().map(|pool| words::incomplete(pool, pool.newest()));
         self.notes.extend(text);
+        let newest = pool.and_then(|pool| pool.newest());
+        if newest.is_some_and(|newest| now.since(newest).as_secs() < PUBLISHING_SECONDS) {
+            self.fixes.push(FixItem::unproven(
+                "AwaitNode",
+                format!("pool/{id}"),
+                words::await_pool(id),
+                Remedy::default().note(words::AWAIT_POOL),
+            ));
+            return;
+        }
         let driver = &id.driver;
         let fix = FixItem::unproven(
             "RestoreDriver",
@@ -128,7 +146,15 @@ impl Diagnosis {
         };
         let risks = Risks::of(cluster, fixes);
         let mut items: Vec<(bool, FixItem)> = Vec::new();
+        let mut owners = BTreeSet::new();
         for found in &fixes.found {
+            // Which of the pods of an owner ends makes no difference to the advice.
+            if helped
+                .ended_owner(found)
+                .is_some_and(|owner| !owners.insert(owner))
+            {
+                continue;
+            }
             let mut item = helped.item(found);
             item.gets = gets::of(cluster, found);
             item.risky = risks.is_risky(found);
@@ -305,6 +331,29 @@ impl FixItem {
     pub(super) fn await_nodes(first: &Str, nodes: &[Str]) -> Self {
         let look = Command::kubectl("describe").object(Kind::Node, first);
         Self::await_node(format!("node/{first}"), words::await_nodes(nodes)).look(look.done())
+    }
+
+    /// Waits until the driver of a node is replaced.
+    pub(super) fn await_upgrade(node: &Str, label: &Str, state: &Str) -> Self {
+        Self::unproven(
+            "AwaitNode",
+            format!("node/{node}"),
+            words::await_upgrade(node, label, state),
+            Remedy::default().note(words::AWAIT_UPGRADE),
+        )
+    }
+
+    /// Has a group of nodes grow that an autoscaler may not let grow.
+    pub(super) fn raise_maximum(event: &Event) -> Self {
+        Self::unproven(
+            "AddNode",
+            format!(
+                "pod/{}/{}",
+                event.involved_object.namespace, event.involved_object.name
+            ),
+            words::raise_maximum(event.component()),
+            Remedy::by_hand(words::RAISE_MAXIMUM),
+        )
     }
 
     /// Waits for what drivers publish again for nodes whose kubelets have just started.

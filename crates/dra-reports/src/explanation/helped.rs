@@ -22,9 +22,11 @@ use dra_model::{
 };
 use dra_rules::health::{Health, HealthIndex};
 use dra_rules::reservation::{
-    self, Origin, PodGroups, claim_names, is_done, is_former, manager, resolves_to,
+    self, Origin, PodGroups, claim_names, is_done, is_former, manager, pod_of_entry, resolves_to,
 };
-use dra_rules::scheduling::{Edited, Fix, Fixes, Found, change_of_pod, is_extended, remaining_consumers};
+use dra_rules::scheduling::{
+    Edited, Fix, Fixes, Found, Rewording, change_of_pod, is_extended, remaining_consumers,
+};
 
 /// Reported health of devices.
 pub(super) struct Risks<'a> {
@@ -294,6 +296,21 @@ impl Helped<'_> {
         Remedy::command(delete_in(&key.namespace, Kind::ResourceClaim, [&key.name]))
     }
 
+    /// UID of the controller of the pods that have to end, where nothing else is changed and all of them have the same one.
+    pub(super) fn ended_owner(&self, found: &Found) -> Option<&Str> {
+        let [Fix::Release { claim, in_use: true }] = found.changes.as_slice() else {
+            return None;
+        };
+        let claim = self.cluster.claim(claim)?;
+        let pods = self
+            .others(claim)
+            .into_iter()
+            .map(|entry| pod_of_entry(self.cluster, claim, entry));
+        let mut owners = pods.map(|pod| Some(&pod?.metadata.controller()?.uid));
+        let first = owners.next()??;
+        owners.all(|owner| owner == Some(first)).then_some(first)
+    }
+
     /// The consumers of the claim that have to end for the pod to get what it holds.
     fn others<'c>(&self, claim: &'c Claim) -> Vec<&'c ConsumerReference> {
         let mut others = remaining_consumers(self.cluster, self.pod.map(|pod| &**pod), claim);
@@ -360,6 +377,7 @@ impl Helped<'_> {
             Fix::LessResource { container, .. } | Fix::DropExtended { container, .. } => {
                 ("FewerDevices", format!("{} container {container}", own()))
             }
+            Fix::UseResource { container, .. } => ("UseResource", format!("{} container {container}", own())),
             Fix::LessCapacity { claim, request, .. } => ("LessCapacity", of_request(claim, request)),
             Fix::DropTerm {
                 claim,
@@ -374,13 +392,12 @@ impl Helped<'_> {
                 claim,
                 request,
                 selector,
-                is_corrected,
+                rewording,
                 ..
             } => (
-                if *is_corrected {
-                    "CorrectSelector"
-                } else {
-                    "GuardSelector"
+                match rewording {
+                    Rewording::Guarded => "GuardSelector",
+                    Rewording::Corrected | Rewording::Published => "CorrectSelector",
                 },
                 format!("{} selector #{selector}", of_request(claim, request)),
             ),

@@ -176,6 +176,7 @@ impl Amounts {
 
 /// Kinds of changes that help. Each has a row on the page of `explain` and is tried on a real API server.
 pub(super) const KINDS: &[&str] = &[
+    "AddNode",
     "AdmitDriver",
     "AllowAdminAccess",
     "AwaitBinding",
@@ -224,6 +225,7 @@ pub(super) const KINDS: &[&str] = &[
     "Uncordon",
     "UpgradeKubelet",
     "UseClass",
+    "UseResource",
     "WaitForDeletion",
 ];
 

@@ -220,7 +220,13 @@ fn with_quotas(
     }
     if let Some((template, refusal)) = refused {
         let of_template = words::claim_from(&template.metadata.key());
-        report.add_refusal(&of_template, &refusal, &quotas, quotas.to_be_made(asking));
+        report.add_refusal(
+            cluster,
+            &of_template,
+            &refusal,
+            &quotas,
+            quotas.to_be_made(asking),
+        );
     }
     report
 }
@@ -275,10 +281,12 @@ fn because_of_group(
     }
     let other = cluster.with_gate(Component::Scheduler, gate, true);
     let mut report = explain_pod(&other, pod, settings);
-    let is_waiting =
-        report.verdict() == ClusterVerdict::Waits && !matches!(report.answer, Answer::Silent(..));
+    let is_kept = matches!(
+        report.verdict(),
+        ClusterVerdict::Waits | ClusterVerdict::DoesNotFit
+    ) && !matches!(report.answer, Answer::Silent(..));
     report.notes.push(words::on_by_silence(gate, scheduler));
-    is_waiting.then_some(report)
+    is_kept.then_some(report)
 }
 
 /// Says of a pod that is not there yet that its claims cannot be known, since `gap` hides their templates.
@@ -339,7 +347,13 @@ pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Setti
         .filter(|claim| claim.metadata.is_only_written())
         .zip(new());
     if let Some((claim, refusal)) = quotas.first_refused(&target.namespace, asking) {
-        report.add_refusal(&format!("claim/{}", claim.key()), &refusal, &quotas, new());
+        report.add_refusal(
+            cluster,
+            &format!("claim/{}", claim.key()),
+            &refusal,
+            &quotas,
+            new(),
+        );
     }
     report
 }
@@ -698,7 +712,7 @@ impl<'e> Explained<'e> {
             report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
             report.conclude(Answer::Error);
             if let Failure::Pool(pool) = &error.failure {
-                report.add_incomplete(self.cluster(), &pool.0);
+                report.add_incomplete(self.cluster(), &pool.0, self.settings.now);
             }
             report.cause = Some(Cause::Error(error.clone()));
             waiting::add_error(report);
@@ -745,7 +759,7 @@ impl<'e> Explained<'e> {
                 ))
             );
             if let Some(pool) = incomplete.take_if(|_| is_cause) {
-                report.add_incomplete(self.cluster(), &pool);
+                report.add_incomplete(self.cluster(), &pool, self.settings.now);
             }
             if let Some(Cause::AllocatedNowhere(key, selector)) = &report.cause {
                 let fix = FixItem::of_labels(self.cluster(), key, selector);
@@ -791,14 +805,19 @@ impl<'e> Explained<'e> {
         }
         self.releases(report, cycle, &verdicts);
         self.fixes(report);
-        // A node that is about to have devices, and a driver that publishes the rest of a pool, are better than the end of somebody's pod.
+        // A node that is about to have devices, one more, and a driver that publishes the rest of a pool, are better than the end of somebody's
+        // pod.
         let mut proven = report.fixes.iter().filter(|fix| fix.proven);
         if proven.all(|fix| fix.kind == "ReleaseClaim") {
             if let Some(pool) = incomplete {
-                report.add_incomplete(self.cluster(), &pool);
+                report.add_incomplete(self.cluster(), &pool, self.settings.now);
                 report.fixes.rotate_right(1);
             }
+            if let Some(pod) = self.pod {
+                self.raise_maximum(report, pod);
+            }
             self.await_new_nodes(report);
+            self.await_upgraded_node(report);
         }
     }
 

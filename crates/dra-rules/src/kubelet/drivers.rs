@@ -329,7 +329,7 @@ fn kubelet_started(cluster: &Cluster, node: &Str) -> Option<Time> {
 }
 
 /// Time that drivers need to republish devices after a kubelet start.
-const PUBLISHING_SECONDS: u64 = 60;
+pub const PUBLISHING_SECONDS: u64 = 60;
 
 /// Returns when the kubelet of `node` started, if drivers may have yet to publish again what that deleted: it was just now, and no slice is for the
 /// node, or none of `driver` where one is asked about.

@@ -38,8 +38,8 @@ use dra_model::{
 pub use cause::{Attaching, Cause, Due, Evidence, Party};
 use drivers::Drivers;
 pub use drivers::{
-    KeptOff, Plugin, daemon_set_of, is_called_like, is_called_plugin, is_over, is_ready, kept_off,
-    republishing,
+    KeptOff, PUBLISHING_SECONDS, Plugin, daemon_set_of, is_called_like, is_called_plugin, is_over, is_ready,
+    kept_off, republishing,
 };
 pub use ending::has_run;
 pub use heartbeat::Heartbeat;

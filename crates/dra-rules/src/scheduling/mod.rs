@@ -66,7 +66,8 @@ pub use extended::{
     IN_MEMORY_CLAIM, Unoffered, classes_of_resources, drivers_named, implicit_class, is_extended, unoffered,
 };
 pub use fixes::{
-    ClassOfFix, Edited, Effort, Fix, Fixes, Found, Subject, change_of_claim, change_of_pod, smallest,
+    ClassOfFix, Edited, Effort, Fix, Fixes, Found, Rewording, Subject, change_of_claim, change_of_pod,
+    smallest,
 };
 pub use given_up::remaining_consumers;
 pub use group::{GroupCycle, GroupResult, Judging, Members, Turn};
@@ -74,7 +75,7 @@ pub use locality::Localities;
 pub use message::{Message, message, message_of_obstacle, releasable, unavailable};
 pub use parallel::{Run, in_order, judge_all};
 pub use placement::{GenerateError, allocate, generate_claims, place, release, remove_pod};
-pub use plain::{Lack, Plain, PlainFilters, not_simulated, tells_removal, tells_unfit};
+pub use plain::{Lack, Plain, PlainFilters, driver_upgrade, not_simulated, tells_removal, tells_unfit};
 pub use preemption::{preemptors, victims};
 pub use profiles::{foreign_scheduler, other_scheduler};
 pub(crate) use requests::is_sidecar;

@@ -240,6 +240,16 @@ pub fn tells_removal(key: &str) -> bool {
     )
 }
 
+/// The label of a node whose driver is being replaced by an operator, and its value. The operator cordons the node before and uncordons
+/// it after that. Those of several vendors have the same label, each in its own domain.
+pub fn driver_upgrade(node: &Node) -> Option<(&Str, &Str)> {
+    let mut labels = node.metadata.labels.iter();
+    let state = labels.find(|(key, _)| key.ends_with("-driver-upgrade-state"));
+    let under_way =
+        |(_, value): &&(Str, Str)| !matches!(value.as_str(), "" | "upgrade-done" | "upgrade-failed");
+    state.filter(under_way).map(|(key, value)| (key, value))
+}
+
 /// Returns whether a controller puts taints with this key back: it is about to remove the node, or keeps pods off until the node is set up.
 pub(super) fn is_of_controller(key: &str) -> bool {
     let domain = key.split_once('/').map_or("", |(domain, _)| domain);

@@ -84,6 +84,11 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
         Fix::DropExtended { container, resource } => format!(
             "remove {resource} from container {container} of {pod}, whose claims request such devices already"
         ),
+        Fix::UseResource {
+            container,
+            resource,
+            instead,
+        } => format!("replace {resource} with {instead} in container {container} of {pod}"),
         Fix::LessCapacity {
             request,
             capacity,
@@ -365,6 +370,37 @@ pub(in super::super) fn await_nodes(nodes: &[Str]) -> String {
     format!("wait until {named}, which {was} added less than 10 minutes ago, {is} ready for the pod")
 }
 
+/// That a node is cordoned for the time in which its driver is replaced.
+pub(in super::super) fn await_upgrade(node: &Str, label: &Str, state: &Str) -> String {
+    format!(
+        "wait until the driver of node/{node} is upgraded; the node is cordoned meanwhile (label {label}: {state})"
+    )
+}
+
+/// What to do if a driver is not replaced.
+pub(in super::super) const AWAIT_UPGRADE: &str =
+    "no action needed: the operator of the driver uncordons the node; check that operator if this takes long";
+
+/// That a driver is publishing a pool.
+pub(in super::super) fn await_pool(pool: &PoolId) -> String {
+    format!(
+        "wait until the driver has published all slices of pool/{pool}, which it usually does within a minute"
+    )
+}
+
+/// What to do if it does not.
+pub(in super::super) const AWAIT_POOL: &str =
+    "no action needed, unless this takes longer: then check the logs of the driver's pods";
+
+/// That an autoscaler adds no node because of a limit.
+pub(in super::super) fn raise_maximum(component: &str) -> String {
+    format!("add a node with such devices: {component} adds none, as a node group has its maximum size")
+}
+
+/// Who lets a group of nodes grow.
+pub(in super::super) const RAISE_MAXIMUM: &str =
+    "ask an administrator of the cluster to raise the maximum size of the node group";
+
 /// What to do if a node does not come.
 pub(in super::super) const AWAIT_NODE: &str = "no action needed, unless this takes longer than new nodes usually need: then check the node, its taints and the pods of the driver there";
 
@@ -402,6 +438,18 @@ pub(in super::super) fn binding(
 /// That a quota has to be raised.
 pub(in super::super) fn raise(quota: &str, counted: &str) -> String {
     format!("raise {quota}, or delete {counted} that count against it")
+}
+
+/// That claims count against a quota that no pod uses.
+pub(in super::super) fn unused_claims(claims: impl Iterator<Item = Key>) -> Option<String> {
+    let claims: Vec<String> = claims.map(|claim| format!("claim/{claim}")).collect();
+    let uses = if claims.len() == 1 { "it" } else { "them" };
+    (!claims.is_empty()).then(|| {
+        format!(
+            "no pod uses {}: the quota has room again without {uses}",
+            some(claims)
+        )
+    })
 }
 
 /// Who raises a quota, and what follows.

@@ -1,10 +1,11 @@
 //! Changes that can matter for a node.
 
 use std::cell::OnceCell;
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::change::Fix;
+use super::change::{Fix, Rewording};
 use super::edit::change_of_claim;
 use crate::reservation::{Origin, has_consumer};
 use crate::scheduling::extended::{Unoffered, class_of, is_in_claims, unoffered};
@@ -12,10 +13,14 @@ use crate::scheduling::locality::Localities;
 use crate::scheduling::plain;
 use crate::scheduling::spared::Sparing;
 use dra_allocator::devices::{keeps_off, known_names, rule_matches_pool, rules_of_scheduler, slice_device};
-use dra_cel::{DeviceInput, Known, Mistake, Terms, guarded, repairs};
+use dra_allocator::{attribute_of, value_of};
+use dra_cel::{
+    AmountWanted, AttributeWanted, DeviceInput, Known, Mistake, Terms, amount_wanted, attribute_wanted,
+    guarded, repairs,
+};
 use dra_model::{
-    AllocationMode, Claim, Cluster, DeviceRequest, Format, Key, Node, NodeSelector, Pod, Quantity, Str,
-    lookup,
+    AllocationMode, AttributeValue, Claim, Cluster, DeviceRequest, Format, Key, Node, NodeSelector, Pod,
+    Quantity, Str, is_similar, lookup,
 };
 
 /// Changes that are tried on a node: as many more as any search has time for are looked for, and left out.
@@ -24,7 +29,7 @@ pub(super) const MOST_CANDIDATES: usize = 10_000;
 /// Changes of the node itself, and of what the pod asks of nodes.
 fn of_node(node: &Node, pod: &Pod) -> Vec<Fix> {
     let mut fixes = Vec::new();
-    if node.spec.unschedulable {
+    if node.spec.unschedulable && plain::driver_upgrade(node).is_none() {
         fixes.push(Fix::Uncordon {
             node: node.metadata.name.clone(),
         });
@@ -196,17 +201,14 @@ pub(super) fn of_claims(cluster: &Cluster, claims: &[Arc<Claim>], fails: bool) -
                 break;
             }
             of_request(cluster, &key, &name, spec, &mut fixes);
-            if fails {
-                replaced(&key, &name, spec, false, guarded, &mut fixes);
+            for rewording in [Rewording::Guarded, Rewording::Corrected, Rewording::Published] {
+                let other = |term: &str| match rewording {
+                    Rewording::Guarded => fails.then(|| guarded(term))?,
+                    Rewording::Corrected => corrected(cluster, &names, term),
+                    Rewording::Published => published(cluster, term),
+                };
+                replaced(&key, &name, spec, rewording, other, &mut fixes);
             }
-            replaced(
-                &key,
-                &name,
-                spec,
-                true,
-                |term| corrected(cluster, &names, term),
-                &mut fixes,
-            );
         }
         for (place, constraint) in claim.spec.devices.constraints.iter().enumerate() {
             let attribute = constraint
@@ -283,7 +285,7 @@ fn replaced(
     claim: &Key,
     request: &Str,
     spec: &DeviceRequest,
-    is_corrected: bool,
+    rewording: Rewording,
     other: impl Fn(&str) -> Option<String>,
     fixes: &mut Vec<Fix>,
 ) {
@@ -301,7 +303,7 @@ fn replaced(
                 selector,
                 term: term.to_owned(),
                 replacement,
-                is_corrected,
+                rewording,
                 expression: expression.into(),
             });
         }
@@ -333,6 +335,71 @@ fn corrected(cluster: &Cluster, names: &Names, term: &str) -> Option<String> {
     let mut repairs = repairs(term, known, &BTreeSet::new()).into_iter();
     let repair = repairs.find(|repair| repair.found.iter().all(|found| mistakes.contains(&found.mistake)))?;
     Some(repair.expression)
+}
+
+/// The term with a value that devices have, where none has the one that it wants: the text that is most like it, or the least amount
+/// that is enough, or else the largest.
+fn published(cluster: &Cluster, term: &str) -> Option<String> {
+    let devices = || {
+        let slices = cluster.slices();
+        slices.flat_map(|slice| {
+            slice
+                .spec
+                .devices
+                .iter()
+                .map(move |device| (&slice.spec.driver, device))
+        })
+    };
+    if let Some(AttributeWanted { domain, name, value }) = attribute_wanted(term) {
+        let full = format!("{domain}/{name}");
+        let mut best = None;
+        for (driver, device) in devices() {
+            let Some(AttributeValue::String(text)) = attribute_of(device, driver, &full) else {
+                continue;
+            };
+            if **text == *value {
+                return None;
+            }
+            let is_slip = is_similar(text, &value);
+            if is_slip || text.contains(&value) || value.contains(&**text) {
+                let candidate = (!is_slip, text.len(), text);
+                best = Some(best.map_or(candidate, |best: (bool, usize, &Str)| best.min(candidate)));
+            }
+        }
+        let (_, _, text) = best?;
+        let other = with_value(term, &value, text)?;
+        let is_it = |wanted: AttributeWanted| wanted.name == name && wanted.value == **text;
+        return attribute_wanted(&other).is_some_and(is_it).then_some(other);
+    }
+    let AmountWanted {
+        domain,
+        name,
+        least,
+        is_exact,
+    } = amount_wanted(term)?;
+    let full = format!("{domain}/{name}");
+    let wanted: Quantity = least.parse().ok()?;
+    let (mut enough, mut largest) = (None, None);
+    for (driver, device) in devices() {
+        let Some(capacity) = value_of(&device.capacity, driver, &full) else {
+            continue;
+        };
+        let there = &capacity.value;
+        match there.cmp(&wanted) {
+            Ordering::Equal => return None,
+            Ordering::Greater if !is_exact => return None,
+            Ordering::Greater => enough = Some(enough.map_or(there, |enough| there.min(enough))),
+            Ordering::Less => largest = Some(largest.map_or(there, |largest| there.max(largest))),
+        }
+    }
+    with_value(term, &least, &enough.or(largest)?.to_string())
+}
+
+/// The term with another value, which is the last text in it.
+fn with_value(term: &str, value: &str, other: &str) -> Option<String> {
+    let place = term.rfind(value).filter(|_| !value.is_empty())?;
+    let (before, behind) = (&term[..place], &term[place + value.len()..]);
+    Some(format!("{before}{other}{behind}"))
 }
 
 /// The names that devices have. Those of all devices are only needed where the first ones lack a name.
@@ -410,16 +477,36 @@ fn of_resources(cluster: &Cluster, pod: &Pod, node: &Node) -> Vec<Fix> {
     lacks.filter_map(less).collect()
 }
 
-/// Classes that offer what nothing does.
-fn of_classes(cluster: &Cluster, pod: &Pod) -> Vec<Fix> {
-    let unoffered = unoffered(cluster, pod).into_iter();
-    let fixes = unoffered.flat_map(|Unoffered { resource, classes }| {
-        classes.into_iter().map(move |class| Fix::OfferResource {
+/// Resources that nothing offers: one of a similar name that is offered, and classes that could offer them.
+fn of_unoffered(cluster: &Cluster, pod: &Pod) -> Vec<Fix> {
+    let mut fixes = Vec::new();
+    for Unoffered { resource, classes } in unoffered(cluster, pod) {
+        let of_classes = cluster
+            .classes()
+            .filter_map(|class| class.spec.extended_resource_name.as_ref());
+        let of_nodes = cluster
+            .nodes()
+            .flat_map(|node| &node.status.allocatable)
+            .map(|(name, _)| name);
+        let similar = of_classes
+            .chain(of_nodes)
+            .find(|offered| is_similar(offered, &resource));
+        if let Some(instead) = similar {
+            let containers = pod.spec.containers.iter().chain(&pod.spec.init_containers);
+            let wanting = containers.filter(|one| lookup(&one.resources.requests, &resource).is_some());
+            fixes.extend(wanting.map(|container| Fix::UseResource {
+                container: container.name.clone(),
+                resource: resource.clone(),
+                instead: instead.clone(),
+            }));
+        }
+        fixes.extend(classes.into_iter().map(|class| Fix::OfferResource {
             class: class.metadata.name.clone(),
             resource: resource.clone(),
-        })
-    });
-    fixes.take(MOST_CANDIDATES).collect()
+        }));
+    }
+    fixes.truncate(MOST_CANDIDATES);
+    fixes
 }
 
 /// Most amounts of a capacity that are tried.
@@ -491,7 +578,7 @@ pub(super) fn all(
         fixes.extend(of_node(node, pod));
         fixes.extend(of_extended(cluster, pod, own));
         fixes.extend(of_resources(cluster, pod, node));
-        fixes.extend(of_classes(cluster, pod));
+        fixes.extend(of_unoffered(cluster, pod));
     }
     fixes.sort_by_key(rank);
     fixes.dedup();

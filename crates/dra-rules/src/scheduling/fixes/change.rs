@@ -74,6 +74,15 @@ pub enum Fix {
         /// The resource.
         resource: Str,
     },
+    /// A container asks for the extended resource that is offered instead of one of a similar name that nothing offers.
+    UseResource {
+        /// The container.
+        container: Str,
+        /// The resource.
+        resource: Str,
+        /// The one that is offered.
+        instead: Str,
+    },
     /// A request asks for less of a capacity.
     LessCapacity {
         /// The claim.
@@ -98,8 +107,7 @@ pub enum Fix {
         /// The term.
         term: String,
     },
-    /// A request has another term in a selector: one that is false, where it failed, for devices without an attribute, or one with the
-    /// names that devices have.
+    /// A request has another term in a selector.
     ReplaceTerm {
         /// The claim.
         claim: Key,
@@ -111,8 +119,8 @@ pub enum Fix {
         term: String,
         /// Replacement text.
         replacement: String,
-        /// True if it has other names or values, and false if it cannot fail.
-        is_corrected: bool,
+        /// What is other about it.
+        rewording: Rewording,
         /// The whole selector then.
         expression: Str,
     },
@@ -205,6 +213,17 @@ pub enum ClassOfFix {
     Operator,
 }
 
+/// How a term of a selector differs from the one that it replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Rewording {
+    /// It is false, where that one failed, for devices without an attribute.
+    Guarded,
+    /// It has the names that devices have, or values of their types.
+    Corrected,
+    /// It has a value that devices have, in place of one that none has.
+    Published,
+}
+
 /// A field that a change writes: of a request of a claim, or a resource of a container.
 #[derive(PartialEq, Eq)]
 enum Field<'f> {
@@ -224,10 +243,17 @@ impl Fix {
             Self::Tolerate { has_other: false, .. } | Self::TolerateNode { has_other: false, .. } => {
                 ClassOfFix::Tolerate
             }
-            Self::Fewer { .. } | Self::LessResource { .. } | Self::LessCapacity { .. } => ClassOfFix::Less,
+            Self::Fewer { .. }
+            | Self::LessResource { .. }
+            | Self::LessCapacity { .. }
+            | Self::ReplaceTerm {
+                rewording: Rewording::Published,
+                ..
+            } => ClassOfFix::Less,
             Self::ReplaceTerm { .. }
             | Self::RenewClaim { .. }
             | Self::DropExtended { .. }
+            | Self::UseResource { .. }
             | Self::Tolerate { has_other: true, .. }
             | Self::TolerateNode { has_other: true, .. } => ClassOfFix::Same,
             Self::DropTerm { .. }
@@ -283,7 +309,10 @@ impl Fix {
             Self::LessResource {
                 container, resource, ..
             }
-            | Self::DropExtended { container, resource } => Field::Resource(container, resource),
+            | Self::DropExtended { container, resource }
+            | Self::UseResource {
+                container, resource, ..
+            } => Field::Resource(container, resource),
             _ => return None,
         })
     }
@@ -415,6 +444,16 @@ impl Fix {
                     resources.limits.retain(|(name, _)| name != resource);
                 });
             }
+            Self::UseResource {
+                container,
+                resource,
+                instead,
+            } => change_resources(cluster, pod, container, |resources| {
+                let wanted = resources.requests.iter_mut().chain(&mut resources.limits);
+                for (name, _) in wanted.filter(|(name, _)| name == resource) {
+                    *name = instead.clone();
+                }
+            }),
             Self::DropNodeLabel { key } => change_pod(cluster, pod, |pod| {
                 pod.spec.node_selector.retain(|(known, _)| known != key);
             }),

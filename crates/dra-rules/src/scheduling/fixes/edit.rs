@@ -67,6 +67,7 @@ impl Fix {
             Self::TolerateNode { .. }
                 | Self::LessResource { .. }
                 | Self::DropExtended { .. }
+                | Self::UseResource { .. }
                 | Self::DropNodeLabel { .. }
                 | Self::DropNodeAffinity
         )
