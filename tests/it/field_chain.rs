@@ -1592,6 +1592,18 @@ const CASES: &[Case] = &[
         has: &["1. wait until the driver has published all slices of pool/gpu.nvidia.com/gpu-2"],
         has_not: &["ask the driver's owner"],
     },
+    // A volume is still attached to a dead node.
+    Case {
+        ask: "explain pod/nb-5d9c7b6f4-bbbbb -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "volume-attached-elsewhere",
+        code: 1,
+        has: &[
+            "cannot mount its volumes: Multi-Attach error",
+            "1. end the pod that uses the volume on another node",
+            "node.kubernetes.io/out-of-service:NoExecute",
+        ],
+        has_not: &[],
+    },
 ];
 
 #[test]

@@ -130,8 +130,15 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         | Cause::PreparedForDeletedClaim { lasts: true, .. } => {
             of_driver(stages, stage, node, Unprepared::Earlier)
         }
-        Cause::VolumesNotMounted { .. } => {
-            Advice::by_hand("MountVolumes", of_pod(), words::mount()).look(describe(&pod.key()))
+        Cause::VolumesNotMounted { text } => {
+            // Of `attachdetach/reconciler/reconciler.go`, `reportMultiAttachError`, v1.37.2.
+            let is_elsewhere = text.starts_with("Multi-Attach error");
+            let how = if is_elsewhere {
+                words::detach()
+            } else {
+                words::mount()
+            };
+            Advice::by_hand("MountVolumes", of_pod(), how).look(describe(&pod.key()))
         }
         Cause::SandboxFails { .. } => {
             Advice::by_hand("RepairRuntime", of_node(), words::sandbox(node)).look(describe(&pod.key()))

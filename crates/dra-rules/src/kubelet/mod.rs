@@ -564,6 +564,10 @@ impl<'c> Stages<'c> {
     /// The newest event of the kubelet about how it starts this very pod, with what it says of devices: nothing where it has got further.
     fn newest(&self, pod: &Pod) -> Option<(&'c Arc<Event>, Option<Said<'c>>)> {
         let events = self.cluster.events_of(Kind::Pod, &pod.metadata);
+        let attached = events
+            .iter()
+            .filter(|event| event.reason == "SuccessfulAttachVolume");
+        let attached = attached.filter_map(|event| event.last_seen()).max();
         let allocated = self
             .claims(pod)
             .filter_map(|claim| claim.status.allocation.as_ref()?.allocation_timestamp)
@@ -587,8 +591,18 @@ impl<'c> Stages<'c> {
             );
             (said.is_some() || is_progress).then_some((seen, said::step(&event.reason), event, said))
         });
-        let newest = of_start.max_by_key(|(seen, step, ..)| (*seen, *step));
-        newest.map(|(_, _, event, said)| (event, said))
+        let mut of_start: Vec<_> = of_start.collect();
+        of_start.sort_by_key(|(seen, step, ..)| (*seen, *step));
+        let (_, _, event, said) = of_start.pop()?;
+        // The kubelet only times out where a volume is not attached: the controller says why.
+        if event.reason == said::MOUNT
+            && let Some((_, _, attach, why)) = of_start
+                .into_iter()
+                .rfind(|(seen, _, event, _)| event.reason == said::ATTACH && *seen > attached)
+        {
+            return Some((attach, why));
+        }
+        Some((event, said))
     }
 
     /// Returns what the kubelet's word means, unless the objects show that it is over.

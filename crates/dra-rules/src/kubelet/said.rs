@@ -118,6 +118,7 @@ pub(super) fn claims_named(text: &str) -> Vec<&str> {
 pub(super) const PREPARE: &str = "FailedPrepareDynamicResources";
 /// The reason of the controller that attaches volumes.
 pub(super) const ATTACH: &str = "FailedAttachVolume";
+pub(super) const MOUNT: &str = "FailedMount";
 pub(super) const SANDBOX: &str = "FailedCreatePodSandBox";
 /// Event of a probe that fails.
 pub(super) const UNHEALTHY: &str = "Unhealthy";
@@ -127,7 +128,7 @@ const STEPS: [&str; 16] = [
     "FailedValidation",
     "NetworkNotReady",
     ATTACH,
-    "FailedMount",
+    MOUNT,
     "FailedMapVolume",
     PREPARE,
     SANDBOX,
@@ -187,7 +188,7 @@ impl<'e> Said<'e> {
             "NetworkNotReady" => return Some(Self::NoNetwork { text }),
             UNHEALTHY => return Some(Self::Unhealthy { text }),
             "FailedValidation" => return Some(Self::Else { text }),
-            ATTACH | "FailedMount" | "FailedMapVolume" => return Some(Self::NotMounted { text }),
+            ATTACH | MOUNT | "FailedMapVolume" => return Some(Self::NotMounted { text }),
             _ => {}
         }
         let about_devices = ["dynamic resources", "ResourceClaim", "CDI device", "DRA driver"];

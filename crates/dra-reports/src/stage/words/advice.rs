@@ -142,6 +142,15 @@ pub(in super::super) fn mount() -> Text {
     )
 }
 
+/// A volume that another node still has.
+pub(in super::super) fn detach() -> Text {
+    Text::new(
+        "end the pod that uses the volume on another node",
+        "it is detached once that pod has ended; if its node is down for good, an administrator taints the node with \
+         node.kubernetes.io/out-of-service:NoExecute, or deletes it",
+    )
+}
+
 /// A sandbox that the container runtime does not create.
 pub(in super::super) fn sandbox(node: &str) -> Text {
     Text::new(
