@@ -74,7 +74,7 @@ fn objects_that_cannot_be_are_named() {
             )])),
         ),
         (
-            "10,000 reservations",
+            "10000 reservations",
             "reservations.json",
             list(&json!([claim(
                 "c",
