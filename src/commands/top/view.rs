@@ -369,7 +369,7 @@ impl View {
     fn count(&self, tab: usize, rows: impl Iterator<Item = usize>) -> usize {
         let table = &self.data.panes[tab].table;
         if PER_DRIVER.contains(&tab) {
-            let names = rows.flat_map(|row| table.row(row).next());
+            let names = rows.filter_map(|row| table.row(row).next());
             let names: HashSet<&str> = names.map(|(_, name)| name).collect();
             names.len()
         } else {
