@@ -21,7 +21,7 @@ use tokio::sync::watch;
 
 use crate::error::Outcome;
 use crate::output::{
-    ColorWish, Envelope, Options, Part, PrintError, Printer, Progress, Report, Terminal, web_page,
+    ColorWish, Envelope, Options, Part, PrintError, Printer, Progress, Report, Terminal, Times, web_page,
 };
 use dra_model::{Change, Cluster, Key, Kind, LabelSelector, NewerFields, Time};
 use dra_reports::script::Carried;
@@ -390,9 +390,13 @@ impl Ctx {
     }
 
     /// Returns a web page with what was noted about its source.
-    pub(crate) fn web_page(&self, title: &str, state_of: Time, parts: &[Part]) -> String {
+    pub(crate) fn web_page(&self, title: &str, cluster: &Cluster, parts: &[Part]) -> String {
         self.end_computing();
-        web_page(title, &self.envelope(), Some(state_of), parts)
+        let times = Times {
+            read: cluster.environment().read_at,
+            now: self.now(cluster),
+        };
+        web_page(title, &self.envelope(), Some(times), parts)
     }
 
     /// Prints `report` on stderr, since stdout is for something else.

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use crate::context::Ctx;
 use crate::error::Outcome;
-use crate::output::{Cell, Column, Doc, Page, Report, Table, Tone, View, grouped};
+use crate::output::{Cell, Column, Doc, Page, Report, Table, Tone, View};
 use dra_cel::MAX_COST;
 use dra_model::{Kind, Str};
 use dra_reports::presence::Mention;
@@ -102,21 +102,13 @@ fn head(report: &SelectorReport) -> Doc {
         (None, Some(max_cost)) => doc.toned(
             "New Objects",
             Tone::Good,
-            format_args!(
-                "accepted, costs at most {} of {}",
-                grouped(max_cost),
-                grouped(MAX_COST)
-            ),
+            format_args!("accepted, costs at most {max_cost} of {MAX_COST}"),
         ),
         (None, None) => doc.toned("New Objects", Tone::Good, "accepted"),
         (Some(error), Some(max_cost)) => doc.toned(
             "New Objects",
             Tone::Bad,
-            format_args!(
-                "rejected, may cost {} of {}: {error}",
-                grouped(max_cost),
-                grouped(MAX_COST)
-            ),
+            format_args!("rejected, may cost {max_cost} of {MAX_COST}: {error}"),
         ),
         // The scheduler's answer shows the details.
         (Some(_), None) if report.compile_error.is_some() => doc.toned("New Objects", Tone::Bad, "rejected"),

@@ -8,9 +8,9 @@ use clap::ValueHint;
 use crate::context::Ctx;
 use crate::error::Outcome;
 use crate::output::{Detail, Doc, Page, Part, Report};
-use dra_model::{Cluster, Kind, Version};
+use dra_model::{Cluster, Kind, Meta, Version, by_number};
 use dra_reports::script::{Command, Script};
-use dra_reports::{ClaimFilter, Selection, UsageBy, UsageItem, claims, status, usage_by};
+use dra_reports::{ClaimFilter, ClaimItem, Selection, UsageBy, UsageItem, claims, status, usage_by};
 use dra_sources::Needs;
 use dra_sources::destination::{Destination, Readers};
 
@@ -70,7 +70,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     parts.push(sections.claims());
     parts.push(sections.evictions());
     parts.push(sections.downgrade(to_version));
-    let page = ctx.web_page("kubectl dra report", ctx.now(&cluster), &parts);
+    let page = ctx.web_page("kubectl dra report", &cluster, &parts);
     match &out {
         Destination::Stdout => ctx.printer().text(&page)?,
         Destination::File(file) => {
@@ -160,7 +160,11 @@ impl Sections<'_> {
         let mut report = claims(&cluster, self.selection, &ClaimFilter::default(), false, now);
         self.ctx.warn_all(report.warnings.iter());
         // Those that nothing uses come first: there may be more claims than the page has room for.
-        report.items.sort_by_key(|claim| claim.state().reserved);
+        let order = |claim: &ClaimItem| {
+            let Meta { namespace, name, .. } = &claim.claim().metadata;
+            (claim.state().reserved, by_number(namespace), by_number(name))
+        };
+        report.items.sort_by_cached_key(order);
         let command = self.of_all_namespaces("claims");
         Part::of("claims", "Claims", &report, command.done().ok())
     }

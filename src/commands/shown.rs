@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::output::{Doc, Page, Tone, counted, span};
-use dra_model::Key;
+use dra_model::{Key, by_number};
 use dra_reports::conversion::DowngradeCost;
 
 /// Names that differ by their last number only, one after the other.
@@ -56,10 +56,6 @@ pub(super) fn numbered<'n>(names: impl IntoIterator<Item = &'n str>, page: Page)
     let mut names: Vec<&str> = names.into_iter().collect();
     names.sort_by_cached_key(|name| by_number(name));
     folded(names, page)
-}
-
-fn by_number(name: &str) -> Option<(String, u64)> {
-    Run::of(name).map(|run| (run.before, run.first))
 }
 
 /// The same, with how many names each stands for.

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 
 use crate::output::{Cell, Column, Doc, Page, Table, Tone, UNKNOWN, age, counted};
-use dra_model::{Quantity, Time};
+use dra_model::{Quantity, Time, by_number};
 use dra_reports::{DriverUsage, IdleClaim, Units, UsageBy, UsageGroup, UsageItem};
 
 /// By what use is grouped, as it is typed.
@@ -199,7 +199,8 @@ fn ordered(items: &[UsageItem]) -> Vec<&UsageItem> {
         (parts, item.pending_claims)
     };
     let mut ordered: Vec<&UsageItem> = items.iter().collect();
-    ordered.sort_by_cached_key(|item| std::cmp::Reverse(most(item)));
+    let order = |item: &&UsageItem| (std::cmp::Reverse(most(item)), by_number(&item.group.to_string()));
+    ordered.sort_by_cached_key(order);
     ordered
 }
 

@@ -16,7 +16,7 @@ use super::report::{Report, View};
 use super::sanitize;
 use super::styles::Tone;
 use super::table::{RowCell, Table};
-use super::words::{NONE, counted};
+use super::words::{NONE, UNKNOWN, counted};
 use dra_model::Time;
 use dra_reports::script::Script;
 
@@ -94,11 +94,20 @@ pub(super) fn of_report<R: Report>(
     page(title, envelope, None, &[part])
 }
 
+/// Times of a page.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    /// Time of the state, if it is known.
+    pub(crate) read: Option<Time>,
+    /// Time that ages and deadlines are counted from.
+    pub(crate) now: Time,
+}
+
 /// A page with these parts, and with the facts behind them at its head.
-pub(crate) fn page(title: &str, envelope: &Envelope, state_of: Option<Time>, parts: &[Part]) -> String {
+pub(crate) fn page(title: &str, envelope: &Envelope, times: Option<Times>, parts: &[Part]) -> String {
     let mut writer = Writer {
         html: String::new(),
-        more: None,
+        lacks: false,
         label: String::new(),
     };
     let tab = match &envelope.source {
@@ -119,7 +128,7 @@ pub(crate) fn page(title: &str, envelope: &Envelope, state_of: Option<Time>, par
          <meta name=viewport content=\"width=device-width, initial-scale=1\">\n<meta name=referrer content=no-referrer>\n\
          <title>{tab}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n"
     );
-    writer.doc(&head(envelope, state_of), 2);
+    writer.doc(&head(envelope, times), 2);
     writer.html.push_str(CONTROLS);
     if parts.len() > 1 {
         writer
@@ -142,9 +151,14 @@ pub(crate) fn page(title: &str, envelope: &Envelope, state_of: Option<Time>, par
         if parts.len() > 1 {
             let _ = writeln!(writer.html, "<h2>{label}</h2>");
         }
-        writer.more = part.more.as_ref();
         writer.label = label;
+        writer.lacks = parts.len() > 1;
         writer.doc(&part.doc, level);
+        if let Some(more) = part.more.as_ref().filter(|_| writer.lacks) {
+            writer.html.push_str("<div class=entry>\n");
+            writer.command("More: ", more);
+            writer.html.push_str("</div>\n");
+        }
         writer.html.push_str("</section>\n");
     }
     let _ = write!(
@@ -166,7 +180,7 @@ const CONTROLS: &str = "\
 ";
 
 /// Source and state of the page.
-fn head(envelope: &Envelope, state_of: Option<Time>) -> Doc {
+fn head(envelope: &Envelope, times: Option<Times>) -> Doc {
     let mut doc = Doc::new();
     match &envelope.source {
         Some(Source::Cluster { context, server }) => {
@@ -178,10 +192,15 @@ fn head(envelope: &Envelope, state_of: Option<Time>) -> Doc {
         None => {}
     }
     doc.some("Kubernetes", envelope.kubernetes_version.as_ref());
-    doc.some(
-        "State of",
-        state_of.map(|time| Time::from_unix_seconds(time.unix_seconds())),
-    );
+    let seconds = |time: Time| Time::from_unix_seconds(time.unix_seconds());
+    if let Some(Times { read, now }) = times {
+        let (read, now) = (read.map(seconds), seconds(now));
+        doc.field(
+            "State of",
+            read.map_or(UNKNOWN.to_owned(), |read| read.to_string()),
+        );
+        doc.some("Ages as of", Some(now).filter(|_| read != Some(now)));
+    }
     doc.any("Warnings", &envelope.warnings);
     doc
 }
@@ -230,14 +249,15 @@ enum Open {
     Entry,
 }
 
-struct Writer<'w> {
+struct Writer {
     html: String,
-    more: Option<&'w Script>,
+    /// True if the part lacks something that its command prints.
+    lacks: bool,
     /// What the tables are about, escaped.
     label: String,
 }
 
-impl Writer<'_> {
+impl Writer {
     fn doc(&mut self, doc: &Doc, level: usize) {
         let mut open = Open::Nothing;
         for block in &doc.blocks {
@@ -245,17 +265,15 @@ impl Writer<'_> {
                 Block::Field { .. } => Open::Fields,
                 Block::Section { body, .. } if body.blocks.is_empty() => Open::Fields,
                 Block::Task { .. } => Open::Tasks,
-                Block::Gap | Block::Section { .. } | Block::Table(_) => Open::Nothing,
-                Block::Text(_)
-                | Block::Line { .. }
-                | Block::Verbatim(_)
-                | Block::More
-                | Block::Command { .. } => Open::Entry,
+                Block::Gap | Block::More | Block::Section { .. } | Block::Table(_) => Open::Nothing,
+                Block::Text(_) | Block::Line { .. } | Block::Verbatim(_) | Block::Command { .. } => {
+                    Open::Entry
+                }
             };
             let begins = match block {
                 Block::Line { spans, .. } => indent(spans) == 0,
                 Block::Command { before, .. } => !before.starts_with(' '),
-                Block::More | Block::Text(_) => true,
+                Block::Text(_) => true,
                 _ => false,
             };
             if next != open || begins {
@@ -335,11 +353,7 @@ impl Writer<'_> {
                 let _ = writeln!(self.html, "<pre>{}</pre>", escaped(text));
             }
             Block::Command { before, script } => self.command(before, script),
-            Block::More => {
-                if let Some(more) = self.more {
-                    self.command("More: ", more);
-                }
-            }
+            Block::More => self.lacks = true,
         }
     }
 
@@ -404,13 +418,9 @@ impl Writer<'_> {
         }
         self.html.push_str("</table></div>\n");
         if rows.len() > 0 {
+            self.lacks = true;
             let rest = counted(rows.len(), "more row", "more rows");
-            match self.more {
-                Some(more) => self.command(&format!("{rest}:"), more),
-                None => {
-                    let _ = writeln!(self.html, "<p>{rest}</p>");
-                }
-            }
+            let _ = writeln!(self.html, "<p>{rest}</p>");
         }
     }
 }

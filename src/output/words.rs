@@ -57,27 +57,10 @@ pub(crate) fn when(holds: bool, text: &str) -> &str {
     if holds { text } else { "" }
 }
 
-/// The digits of a number in groups of three.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-/// `1 claim`, `2 claims`, `1,234,567 claims`. The plural is written out: `class` and `policy` have no rule.
+/// `1 claim`, `2 claims`, `1234567 claims`. The plural is written out: `class` and `policy` have no rule. As in kubectl and in tables, the
+/// digits are not grouped.
 pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
-    let noun = if count == 1 { one } else { many };
-    match count {
-        // Four digits read well as they are.
-        0..10_000 => format!("{count} {noun}"),
-        _ => format!("{} {noun}", grouped(count as u64)),
-    }
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// Several things in one cell, or `<none>`.
@@ -143,12 +126,10 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_grouped_and_agree_with_their_noun() {
+    fn counts_agree_with_their_noun() {
         assert_eq!(counted(1, "class", "classes"), "1 class");
         assert_eq!(counted(0, "class", "classes"), "0 classes");
-        assert_eq!(counted(1234, "pod", "pods"), "1234 pods");
-        assert_eq!(counted(12345, "pod", "pods"), "12,345 pods");
-        assert_eq!(counted(1_234_567, "pod", "pods"), "1,234,567 pods");
+        assert_eq!(counted(12345, "pod", "pods"), "12345 pods");
     }
 
     #[test]

@@ -110,6 +110,11 @@ async function filters(browser, page, url, name) {
     assert.ok(page.url().includes("q="), page.url());
     const sections = await page.$$eval("main > section", (all) => all.filter((section) => section.checkVisibility()).length);
     assert.ok(sections <= 1, `${name}: ${sections} sections`);
+    const ofSection = await page.evaluate(() => {
+      const all = [...document.getElementById(location.hash.slice(1).split("&").find((part) => part.startsWith("s="))).querySelectorAll(".entry, tbody tr")];
+      return `${all.filter((entry) => !entry.hidden).length} of ${all.length} entries`;
+    });
+    assert.equal(await page.$eval("#count", (count) => count.textContent), ofSection, name);
     assert.equal(await page.$$eval("nav a[aria-current]", (current) => current.length), 1, name);
   }
   // Errors only.
@@ -122,6 +127,25 @@ async function filters(browser, page, url, name) {
   await page.goto(`${url}#q=${encodeURIComponent("<img src=x onerror=alert(1)>")}&s="><script>`);
   await page.reload();
   assert.equal((await entries(page)).shown, 0, name);
+}
+
+/** The tables of a page with several sections, and of one section, as they are printed. */
+async function printed(browser, url, name) {
+  const most = async (fragment) => {
+    const { page } = await open(browser, `${url}${fragment}`, "light");
+    await page.emulateMediaType("print");
+    const [shown, all] = await page.evaluate(() => {
+      const bodies = [...document.querySelectorAll("tbody")].filter((body) => body.checkVisibility());
+      const lengths = (fits) => Math.max(0, ...bodies.map((body) => [...body.rows].filter(fits).length));
+      return [lengths((row) => row.checkVisibility()), lengths(() => true)];
+    });
+    await page.close();
+    return [shown, all];
+  };
+  const [shown, all] = await most("");
+  assert.equal(shown, Math.min(all, 15), `${name}: printed`);
+  const [claims, allClaims] = await most("#s=claims");
+  assert.equal(claims, allClaims, `${name}: claims printed`);
 }
 
 async function main() {
@@ -148,6 +172,7 @@ async function main() {
       }
       await keyboard(first.page, name);
       await filters(browser, first.page, url, name);
+      if (await first.page.$("nav")) await printed(browser, url, name);
       assert.deepEqual(first.wrong, [], name);
       await first.page.close();
       for (const scheme of ["light", "dark"]) {

@@ -244,7 +244,7 @@ fn a_page_of_a_large_cluster_has_each_node_and_counts_what_it_leaves_out() {
     assert!(shown <= claims);
     let rest = claims - shown;
     assert_eq!(
-        words.contains(" more rows kubectl dra claims"),
+        words.contains(" more rows More kubectl dra claims"),
         rest > 0,
         "{shown} of {claims}"
     );

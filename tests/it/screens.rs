@@ -1009,7 +1009,7 @@ fn a_selector_that_fails_gets_hints_that_were_tried() {
         on_screen(line, 80).stdout
     };
     insta::assert_snapshot!(cel("device.attributes[\"gpu.example.com\"].memory > 40", &[]), @r#"
-    New Objects:  accepted, costs at most 5 of 1,000,000
+    New Objects:  accepted, costs at most 5 of 1000000
     Scheduler:    compiles
     Devices:      0 of 48 match, 48 fail
     DRIVER            RESULT   COUNT   DEVICES                WHY
@@ -1054,7 +1054,7 @@ fn a_selector_that_fails_gets_hints_that_were_tried() {
           tested: matches 24 devices, no errors
     "#);
     insta::assert_snapshot!(cel("device.attributes['gpu.example.com'].modle == 'H100-SXM5-80GB'", &["--driver", "gpu.example.com"]), @r#"
-    New Objects:  accepted, costs at most 6 of 1,000,000
+    New Objects:  accepted, costs at most 6 of 1000000
     Scheduler:    compiles
     Devices:      0 of 24 match, 24 fail
     DRIVER            RESULT   COUNT   DEVICES                WHY

@@ -79,6 +79,6 @@ pub use version::{InvalidVersion, Version};
 
 pub use dra_values::{
     AttributeValue, Format, Interner, Meter, Part, Quantity, QuantityError, Repeated, Semver, SemverError,
-    Str, TOO_MANY_LOOKS, TOO_MUCH_SEARCH, TOO_MUCH_WORK, Time, UnknownFields, go_quote, is_similar, json,
-    lookup, names, with_interner,
+    Str, TOO_MANY_LOOKS, TOO_MUCH_SEARCH, TOO_MUCH_WORK, Time, UnknownFields, by_number, go_quote,
+    is_similar, json, lookup, names, with_interner,
 };

@@ -6,7 +6,7 @@ use foldhash::fast::RandomState;
 
 use super::{DeviceItem, DeviceList, HolderItem, UsageBy, UsageGroup};
 use dra_allocator::devices::{DeviceNode, DeviceState, Unavailable};
-use dra_model::{Claim, Cluster, Key, Str};
+use dra_model::{Claim, Cluster, Key, Str, by_number};
 use dra_rules::health::Health;
 
 /// What a picture shows of a device.
@@ -73,13 +73,13 @@ pub enum Fold {
 pub struct DeviceMap {
     /// By name.
     pub drivers: Vec<Str>,
-    /// By name; nodes before pools that several nodes reach.
+    /// By name and number; nodes before pools that several nodes reach.
     pub rows: Vec<MapRow>,
     /// Those with the most devices first.
     pub holders: Vec<MapHolder>,
 }
 
-/// What a row is for. Nodes come before pools.
+/// What a row is for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     Node(Str),
@@ -149,6 +149,8 @@ impl DeviceMap {
             cell.held += usize::from(matches!(item.state, DeviceState::Allocated | DeviceState::Shared));
             cell.marks.push(mark);
         }
+        let mut rows: Vec<(Place, Vec<MapCell>)> = rows.into_iter().collect();
+        rows.sort_by_cached_key(|(place, _)| (matches!(place, Place::Pool(..)), by_number(&place.name())));
         let rows = rows.into_iter().map(|(place, cells)| MapRow {
             name: place.name(),
             others: Vec::new(),
@@ -181,8 +183,7 @@ impl DeviceMap {
             }
         }
         let mut rows: Vec<MapRow> = alike.into_values().collect();
-        let most = |row: &MapRow| std::cmp::Reverse(row.others.len());
-        rows.sort_by(|a, b| most(a).cmp(&most(b)).then_with(|| a.name.cmp(&b.name)));
+        rows.sort_by_cached_key(|row| (std::cmp::Reverse(row.others.len()), by_number(&row.name)));
         rows
     }
 }

@@ -21,13 +21,12 @@ pub(super) struct LeaderElection {
 }
 
 impl LeaderElection {
-    /// Tries to acquire the lease `key`, if there is one. A replica that `replaces` the built-in controllers has another identity than one
-    /// that supplements them.
-    pub(super) fn start(live: &Live, key: Option<Key>, replaces: bool, clock: &Clock) -> Self {
+    /// Tries to acquire the lease `key`, if there is one, with an identity that ends with `suffix`.
+    pub(super) fn start(live: &Live, key: Option<Key>, suffix: &str, clock: &Clock) -> Self {
         let mut clock = clock.clone();
         let lease = key
             .clone()
-            .map(|key| Lease::campaign(live.clone(), key, replaces, move || clock.moment().written));
+            .map(|key| Lease::campaign(live.clone(), key, suffix, move || clock.moment().written));
         Self {
             since: lease.is_none().then(Instant::now),
             key,

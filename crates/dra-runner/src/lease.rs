@@ -247,8 +247,9 @@ fn host() -> String {
     "kubectl-dra".to_owned()
 }
 
-/// Suffix of a supplement's identity, so that it is not mistaken for a replica that replaces the built-in controllers.
-const SUPPLEMENT: &str = "_supplement";
+/// Suffixes of identities of a supplement and an exporter, so that they are not mistaken for a replica that replaces the built-in controllers.
+pub(super) const SUPPLEMENT: &str = "_supplement";
+pub(super) const EXPORT: &str = "_export";
 
 /// The holder of a lease, or the last one if it was not released.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -260,9 +261,11 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// Reports whether it replaces the built-in controllers, rather than supplements them.
+    /// Reports whether it replaces the built-in controllers.
     pub fn replaces(&self) -> bool {
-        !self.identity.ends_with(SUPPLEMENT)
+        ![SUPPLEMENT, EXPORT]
+            .iter()
+            .any(|suffix| self.identity.ends_with(suffix))
     }
 }
 
@@ -309,15 +312,14 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// Starts to acquire the lease `key`, and to renew it once it is held. The identity says whether the holder `replaces` the built-in
-    /// controllers. `now` is the time to be written down.
+    /// Starts to acquire the lease `key`, and to renew it once it is held. The identity ends with `suffix`. `now` is the time to be written
+    /// down.
     pub(super) fn campaign(
         live: Live,
         key: Key,
-        replaces: bool,
+        suffix: &str,
         now: impl FnMut() -> Time + Send + 'static,
     ) -> Self {
-        let suffix = if replaces { "" } else { SUPPLEMENT };
         let identity = identity() + suffix;
         Self::among(InCluster { live, key }, identity, RETRY, RENEW_DEADLINE, now)
     }

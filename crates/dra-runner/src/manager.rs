@@ -15,7 +15,7 @@ use super::drift::{Drift, DriftWatch, Recheck};
 use super::events::{Broadcaster, Recorder};
 use super::failure::Failure;
 use super::leader_election::{LeaderElection, SETTLING};
-use super::lease::LeaseState;
+use super::lease::{LeaseState, SUPPLEMENT};
 use super::message::Message;
 use super::preflight::Rival;
 use super::rate_limiter::RateLimiter;
@@ -214,7 +214,8 @@ pub(super) async fn drive<R: Role>(
         (name, worker)
     };
     let workers = BTreeMap::from(ControllerName::ALL.map(worker_of));
-    let mut election = LeaderElection::start(live, writing.lease, R::REPLACES, &clock);
+    let suffix = if R::REPLACES { "" } else { SUPPLEMENT };
+    let mut election = LeaderElection::start(live, writing.lease, suffix, &clock);
     let mut ticker = StatusTicker::new(options.shows_status);
     let mut manager = Manager {
         engine,

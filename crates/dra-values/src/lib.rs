@@ -29,5 +29,5 @@ pub use quote::go_quote;
 pub use repeated::{Part, Repeated};
 pub use semver::{Semver, SemverError};
 pub use similar::is_similar;
-pub use text::{Interner, Str};
+pub use text::{Interner, Str, by_number};
 pub use time::Time;

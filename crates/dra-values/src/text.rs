@@ -11,6 +11,25 @@ use std::sync::Arc;
 
 use super::repeated::Parts;
 
+/// The key of a name in an order that counts: with it `node-2` is before `node-10`.
+pub fn by_number(name: &str) -> String {
+    let mut key = String::with_capacity(name.len() + 2);
+    let mut rest = name;
+    while let Some(begin) = rest.find(|one: char| one.is_ascii_digit()) {
+        let (before, from) = rest.split_at(begin);
+        let end = from.find(|one: char| !one.is_ascii_digit());
+        let (digits, after) = from.split_at(end.unwrap_or(from.len()));
+        let number = digits.trim_start_matches('0');
+        key.push_str(before);
+        // The longer number is the higher one.
+        key.push(char::from(u8::try_from(number.len()).unwrap_or(u8::MAX)));
+        key.push_str(number);
+        rest = after;
+    }
+    key.push_str(rest);
+    key
+}
+
 /// Immutable shared text. Equality, order and hash are those of the content; equal pointers compare equal immediately.
 ///
 /// The empty text, which stands for every absent field, takes no memory of its own.
@@ -146,6 +165,18 @@ impl Interner {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_with_numbers_are_ordered_by_these() {
+        let ordered = [
+            "", "a", "a-0", "a-2", "a-2-b1", "a-010", "a-10", "a-11-b0", "a-b", "b9",
+        ];
+        let mut names = ordered;
+        names.sort_unstable();
+        assert_ne!(names, ordered);
+        names.sort_by_cached_key(|name| by_number(name));
+        assert_eq!(names, ordered);
+    }
 
     #[test]
     fn interned_texts_share_memory_and_compare_by_content() {

@@ -156,7 +156,7 @@ impl Picture {
     }
 }
 
-fn in_use(cell: &MapCell) -> String {
+pub(in crate::commands) fn in_use(cell: &MapCell) -> String {
     format!("{}/{}", cell.held, cell.marks.len())
 }
 
@@ -210,11 +210,12 @@ fn tone_among(mark: Mark, letters: &[char]) -> Tone {
     }
 }
 
-/// The signs of all devices of a row, those of each driver apart.
-pub(in crate::commands) fn signs_of(row: &MapRow, letters: &[char]) -> String {
-    let cells = row.cells.iter().filter(|cell| !cell.marks.is_empty());
-    let signs = cells.map(|cell| cell.marks.iter().map(|mark| sign(*mark, letters, ASCII)));
-    signs.map(String::from_iter).collect::<Vec<_>>().join(" ")
+/// The signs of all devices of a cell.
+pub(in crate::commands) fn signs_of(cell: &MapCell, letters: &[char]) -> String {
+    cell.marks
+        .iter()
+        .map(|mark| sign(*mark, letters, ASCII))
+        .collect()
 }
 
 fn tone(mark: Mark) -> Tone {

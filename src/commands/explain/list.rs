@@ -1,7 +1,7 @@
 //! Output of `explain` without an argument: everything pending, by cause.
 
 use crate::output::{Column, Doc, Page, Report, Table, Tone, View, counted, list_or_none, span};
-use dra_model::Kind;
+use dra_model::{Kind, by_number};
 use dra_reports::allocation::Target;
 use dra_reports::explanation::{ClusterVerdict, RISKY};
 use dra_reports::script::{Command, Script};
@@ -224,8 +224,9 @@ fn cause(item: &CauseItem, page: Page, doc: &mut Doc) {
         ],
     );
     if item.count() > 1 {
-        let all = item.pods.iter().chain(&item.claims).chain(&item.owners);
-        let names = all.take(page.told(NAMED, item.count())).map(name).collect();
+        let all = [&item.pods, &item.claims, &item.owners];
+        let mut names: Vec<String> = all.into_iter().flat_map(|of| numbered(of)).collect();
+        names.truncate(page.told(NAMED, item.count()));
         doc.hanging(4, format!("    {}", some_of(names, item.count())));
     }
     if let Some(fix) = &item.fix {
@@ -261,6 +262,13 @@ fn cause(item: &CauseItem, page: Page, doc: &mut Doc) {
             doc.command("         ", command);
         }
     }
+}
+
+/// Names in the order of their numbers.
+fn numbered(targets: &[Target]) -> Vec<String> {
+    let mut names: Vec<String> = targets.iter().map(name).collect();
+    names.sort_by_cached_key(|name| by_number(name));
+    names
 }
 
 /// `names`, and how many of `all` there are besides.

@@ -10,7 +10,7 @@ use crate::output::{Column, Page, Span, Table, Tone, UNKNOWN, age, counted, span
 use dra_model::{Cluster, Event, Key, Kind, Pod, Str, Time};
 use dra_reports::allocation::{Settings, Target};
 use dra_reports::{
-    CauseItem, ExplanationList, MapRow, Selection, UsageBy, UsageGroup, UsageItem, all_missing, explain_all,
+    CauseItem, ExplanationList, MapCell, Selection, UsageBy, UsageGroup, UsageItem, all_missing, explain_all,
 };
 
 /// Events that are kept: the newest ones.
@@ -102,17 +102,23 @@ impl Shows {
     fn nodes(&self, cluster: &Cluster) -> Pane {
         let Picture { map, .. } = Picture::of(cluster, self.selection.namespace.as_ref(), self.by_of_map());
         let letters = devices::letters(&map.holders);
-        let lines = map.rows.iter().map(|row| NodeLine {
-            row,
-            drivers: &map.drivers,
-            signs: devices::signs_of(row, &letters),
-            page: self.page,
+        let lines = map.rows.iter().flat_map(|row| {
+            let cells = map.drivers.iter().zip(&row.cells);
+            let cells = cells.filter(|(_, cell)| !cell.marks.is_empty());
+            cells.map(|(driver, cell)| NodeLine {
+                node: &row.name,
+                driver,
+                cell,
+                letters: &letters,
+                page: self.page,
+            })
         });
-        let opens = map.rows.iter().map(|row| {
-            let name = Str::from(row.name.as_str());
+        let lines: Vec<NodeLine<'_>> = lines.collect();
+        let opens = lines.iter().map(|line| {
+            let name = Str::from(line.node);
             cluster.node(&name).map(|_| Topic::Object(format!("node/{name}")))
         });
-        Pane::new(Table::of(NodeLine::COLUMNS, lines), opens)
+        Pane::new(Table::of(NodeLine::COLUMNS, &lines), opens)
     }
 
     /// Rows are nodes already.
@@ -168,42 +174,28 @@ impl Pane {
     }
 }
 
-/// A node, or a pool that several nodes reach.
+/// The devices of a driver on a node, or in a pool that several nodes reach.
 struct NodeLine<'m> {
-    row: &'m MapRow,
-    drivers: &'m [Str],
-    signs: String,
+    node: &'m str,
+    driver: &'m Str,
+    cell: &'m MapCell,
+    letters: &'m [char],
     page: Page,
 }
 
 impl<'m> NodeLine<'m> {
     const COLUMNS: &'m [Column<Self>] = &[
-        Column::inner("NODE", |line, cell| cell.text(&line.row.name)),
-        Column::inner("IN USE", |line, cell| {
-            let (held, all) = line.count();
-            cell.text(format_args!("{held}/{all}"));
-        }),
+        Column::inner("NODE", |line, cell| cell.text(line.node)),
+        Column::inner("DRIVER", |line, cell| cell.text(line.driver)),
+        Column::inner("IN USE", |line, cell| cell.text(devices::in_use(line.cell))),
         Column::inner("", |line, cell| {
-            let (held, all) = line.count();
-            cell.text(line.page.bar(held as u64, all as u64, usage::SHORT_BAR));
+            let MapCell { marks, held } = line.cell;
+            cell.text(line.page.bar(*held as u64, marks.len() as u64, usage::SHORT_BAR));
         }),
-        Column::inner("DRIVERS", |line, cell| {
-            let cells = line.drivers.iter().zip(&line.row.cells);
-            cell.list(
-                cells
-                    .filter(|(_, cell)| !cell.marks.is_empty())
-                    .map(|(driver, _)| driver),
-            );
+        Column::inner("DEVICES", |line, cell| {
+            cell.text(devices::signs_of(line.cell, line.letters));
         }),
-        Column::inner("DEVICES", |line, cell| cell.text(&line.signs)),
     ];
-
-    fn count(&self) -> (usize, usize) {
-        let cells = self.row.cells.iter();
-        cells.fold((0, 0), |(held, all), cell| {
-            (held + cell.held, all + cell.marks.len())
-        })
-    }
 }
 
 /// That so many pods and claims are pending for causes which were not looked for.

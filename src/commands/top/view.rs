@@ -1,5 +1,7 @@
 //! The picture: the tab, its first row and the order of its rows; and what a key does. No terminal is needed for it.
 
+use std::collections::HashSet;
+
 use super::data::{Data, Pane};
 use crate::commands::explain::Topic;
 use crate::output::{Input, Page, Span, Tone, folded, span, width_of};
@@ -10,8 +12,14 @@ const GAP: usize = 2;
 /// Lines above the rows: the cluster, the tabs, the headers.
 const ABOVE: usize = 3;
 
+/// Lines below the rows: all of the selected row, where its cells are cut.
+const BELOW: usize = 3;
+
 /// The tabs, in the order of the panes.
 const TABS: [&str; 4] = ["Nodes", "Use", "Pending", "Events"];
+
+/// Tabs with a row for each driver of the thing in their first column.
+const PER_DRIVER: std::ops::Range<usize> = 0..2;
 
 /// Marks the selected row, and stands in front of the others.
 const MARK: &str = "> ";
@@ -280,8 +288,14 @@ impl View {
             drawn.push(vec![span(Tone::Plain, format!("{KEYS_OF_TEXT}{part}"))]);
             return drawn;
         }
-        self.room = lines.saturating_sub(ABOVE + 1).max(1);
         let rows = self.rows(self.tab);
+        let widths = self.widths(&rows, columns);
+        let below = if lines > 4 * BELOW && rows.iter().any(|row| !self.cut(*row, &widths).is_empty()) {
+            BELOW
+        } else {
+            0
+        };
+        self.room = lines.saturating_sub(ABOVE + below + 1).max(1);
         let place = &mut self.places[self.tab];
         place.row = place.row.min(rows.len().saturating_sub(1));
         place.top = place
@@ -289,11 +303,7 @@ impl View {
             .min(place.row)
             .max((place.row + 1).saturating_sub(self.room));
         let (top, selected) = (place.top, rows.get(place.row).copied());
-        let mut headline = vec![span(Tone::Strong, &self.cluster), span(Tone::Plain, " ")];
-        headline.push(self.state.clone());
-        headline.extend(self.data.summary.iter().cloned());
-        let mut drawn = vec![headline, self.tabs(rows.len())];
-        let widths = self.widths(&rows, columns);
+        let mut drawn = vec![self.headline(), self.tabs(&rows)];
         drawn.push(self.headers(&widths));
         let table = &self.data.panes[self.tab].table;
         drawn.extend(rows.iter().skip(top).take(self.room).map(|row| {
@@ -319,19 +329,62 @@ impl View {
             drawn.push(vec![span(Tone::Plain, format!("{NO_MARK}{nothing}"))]);
         }
         drawn.resize_with(self.room + ABOVE, Vec::new);
+        if below > 0 {
+            let whole = selected.map_or_else(Vec::new, |row| self.cut(row, &widths));
+            let whole = folded(&whole.join("  "), columns, 0);
+            let lines: Vec<&str> = whole.lines().collect();
+            let (first, rest) = lines.split_at(lines.len().min(BELOW - 1));
+            drawn.extend(first.iter().map(|line| vec![span(Tone::Plain, line)]));
+            drawn.push(vec![span(Tone::Plain, rest.join(" "))]);
+            drawn.resize_with(self.room + ABOVE + below, Vec::new);
+        }
         drawn.push(vec![span(Tone::Plain, self.footer())]);
+        let table = ABOVE - 1..ABOVE + self.room;
+        for (place, line) in drawn.iter_mut().enumerate() {
+            if !table.contains(&place) {
+                *line = within(std::mem::take(line), columns, self.page);
+            }
+        }
         drawn
     }
 
-    /// The tabs with their numbers of rows. The shown one is in brackets.
-    fn tabs(&self, shown: usize) -> Vec<Span> {
+    /// The cluster in a line. Its name is cut before what is said of it.
+    fn headline(&self) -> Vec<Span> {
+        let mut said = vec![span(Tone::Plain, " "), self.state.clone()];
+        said.extend(self.data.summary.iter().cloned());
+        let taken = said.iter().map(|(_, text)| width_of(text)).sum();
+        let room = self.columns.saturating_sub(taken).max(self.columns / 4);
+        let name = self.page.fit(&self.cluster, room);
+        std::iter::once(span(Tone::Strong, name)).chain(said).collect()
+    }
+
+    /// The cells of a row that are cut.
+    fn cut(&self, row: usize, widths: &[usize]) -> Vec<&str> {
+        let cells = self.data.panes[self.tab].table.row(row).zip(widths);
+        let cut = cells.filter(|((_, text), width)| width_of(text) > **width);
+        cut.map(|((_, text), _)| text).collect()
+    }
+
+    /// Number of things that these rows are about.
+    fn count(&self, tab: usize, rows: impl Iterator<Item = usize>) -> usize {
+        let table = &self.data.panes[tab].table;
+        if PER_DRIVER.contains(&tab) {
+            let names = rows.filter_map(|row| table.row(row).next());
+            let names: HashSet<&str> = names.map(|(_, name)| name).collect();
+            names.len()
+        } else {
+            rows.count()
+        }
+    }
+
+    /// The tabs with their numbers of things. The shown one is in brackets.
+    fn tabs(&self, rows: &[usize]) -> Vec<Span> {
         let mut line = Vec::new();
         for (tab, (pane, title)) in self.data.panes.iter().zip(TABS).enumerate() {
-            let all = pane.table.rows();
-            let count = if tab == self.tab && shown < all {
-                format!("{shown} of {all}")
-            } else {
-                all.to_string()
+            let all = self.count(tab, 0..pane.table.rows());
+            let count = match self.count(self.tab, rows.iter().copied()) {
+                shown if tab == self.tab && shown < all => format!("{shown} of {all}"),
+                _ => all.to_string(),
             };
             let name = format!("{} {title} {count}", tab + 1);
             line.push(if tab == self.tab {
@@ -361,7 +414,7 @@ impl View {
     }
 
     /// The width of each column: as its widest cell needs, as long as there is room. Otherwise the last one, which has sentences, gets up to
-    /// two fifths of it, and the widest of the others become narrower. What is left over is the last one's.
+    /// a quarter of it, and the widest of the others become narrower. What is left over is the last one's.
     fn widths(&self, rows: &[usize], columns: usize) -> Vec<usize> {
         let table = &self.data.panes[self.tab].table;
         // A sign behind the header shows the order.
@@ -380,7 +433,7 @@ impl View {
         let Some((last, others)) = widths.split_last_mut() else {
             return widths;
         };
-        let room_of_others = room - (*last).min(room * 2 / 5);
+        let room_of_others = room - (*last).min(room / 4);
         while others.iter().sum::<usize>() > room_of_others
             && let Some(widest) = others.iter_mut().max_by_key(|width| **width)
         {
@@ -399,6 +452,23 @@ impl View {
         }
         format!("only rows with `{}`: Esc shows all   {KEYS}", self.filter)
     }
+}
+
+/// The beginning of a line in at most `columns`.
+fn within(line: Vec<Span>, columns: usize, page: Page) -> Vec<Span> {
+    let whole: String = line.iter().map(|(_, text)| text.as_str()).collect();
+    let begin = page.begin(&whole, columns);
+    let mut rest = &*begin;
+    let pieces = line
+        .into_iter()
+        .map(|(tone, text)| match rest.strip_prefix(&text) {
+            Some(after) => {
+                rest = after;
+                (tone, text)
+            }
+            None => (tone, std::mem::take(&mut rest).to_owned()),
+        });
+    pieces.collect()
 }
 
 /// A cell with the space up to the next one.

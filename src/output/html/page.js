@@ -6,7 +6,7 @@ const [controls, words, level, count] = ["controls", "q", "level", "count"].map(
 const links = [...document.querySelectorAll("nav a")];
 const sections = [...document.querySelectorAll("main section")];
 const tables = [...document.querySelectorAll("main .scroll")];
-const entries = [...document.querySelectorAll("main .entry, main tbody tr")].map((element) => ({ element }));
+const entries = [...document.querySelectorAll("main .entry, main tbody tr")].map((element) => ({ element, section: element.closest("main > section").id }));
 const wanted = () => new URLSearchParams(location.hash.slice(1));
 
 // Learned at the first filter: a large page has thousands of entries.
@@ -30,23 +30,25 @@ function show() {
   const all = words.value.toLowerCase().split(/\s+/).filter(Boolean);
   const filters = all.length > 0 || level.value > 0;
   if (filters && entries[0]?.text === undefined) entries.forEach(learn);
-  let shown = 0;
+  const only = asked.get("s");
+  const isOther = (section) => only && section !== `s=${only}`;
+  let [shown, possible] = [0, 0];
   for (const entry of entries) {
     const fits = !filters || (entry.worst >= level.value && all.every((word) => has(entry, word)));
     entry.element.hidden = !fits;
+    if (isOther(entry.section)) continue;
     shown += fits;
+    possible += 1;
   }
   const isEmpty = (part) => filters && !part.querySelector(".entry:not([hidden]), tbody tr:not([hidden])");
   for (const table of tables) table.hidden = isEmpty(table);
-  const only = asked.get("s");
   for (const section of sections) {
-    const isOther = only && section.parentElement.localName === "main" && section.id !== `s=${only}`;
-    section.hidden = isOther || isEmpty(section);
+    section.hidden = (section.id && isOther(section.id)) || isEmpty(section);
   }
   // One section stands below the filters.
   document.body.classList.toggle("one", Boolean(only));
   if (only) scrollTo(0, 0);
-  count.textContent = filters ? `${shown} of ${entries.length} entries` : "";
+  count.textContent = filters ? `${shown} of ${possible} entries` : "";
   for (const link of links) {
     const section = new URLSearchParams(link.hash.slice(1)).get("s") ?? "";
     if (section === (only ?? "")) link.setAttribute("aria-current", "true");

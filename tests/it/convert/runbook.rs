@@ -54,7 +54,7 @@ fn a_downgrade_is_printed_step_by_step() {
       [ ] 8   Replace the components with those of 1.36
       [ ] 9   Verify the result
     Next: step 1a: kubectl dra snapshot --no-redact --out=before-downgrade.json
-    One step: --step 1a    Checklist: -o markdown
+    One step: --step 1a; checklist: -o markdown
     More: kubectl dra convert plan --to-version 1.36 --from tests/data/snapshots/downgrade-groups-1.37.yaml --kubernetes-version 1.37 --feature-gates GenericWorkload=true,DRAWorkloadResourceClaims=true --details
 
     ----- stderr -----
@@ -468,7 +468,7 @@ fn a_checklist_is_markdown_for_an_issue() {
     kubectl dra snapshot --no-redact --out=before-downgrade.json
     ```
 
-    One step: --step 1a    Checklist: -o markdown  
+    One step: --step 1a; checklist: -o markdown  
 
     More: `kubectl dra convert plan --to-version 1.36 -o markdown --from tests/data/snapshots/downgrade-groups-1.37.yaml --kubernetes-version 1.37 --feature-gates GenericWorkload=true,DRAWorkloadResourceClaims=true --details`
 

@@ -74,7 +74,7 @@ fn objects_that_cannot_be_are_named() {
             )])),
         ),
         (
-            "10,000 reservations",
+            "10000 reservations",
             "reservations.json",
             list(&json!([claim(
                 "c",
@@ -346,10 +346,10 @@ fn objects_that_cannot_be_are_named() {
     check nothing.json: 1
     2 warnings in all namespaces
     devices nothing.json --strict: 0
-    ## 10,000 reservations
+    ## 10000 reservations
     status, claims, reserved, devices, taints, simulate eviction reservations.json: 0
     check reservations.json: 1
-    1 error, 10,000 warnings in all namespaces
+    1 error, 10000 warnings in all namespaces
     devices reservations.json --strict: 0
     ## half a pool
     status, claims, reserved, devices, taints, simulate eviction half.json: 0

@@ -20,7 +20,7 @@ fn devices_match_or_not_and_say_why() {
         @"
     exit_code: 0
     ----- stdout -----
-    New Objects:  accepted, costs at most 9 of 1,000,000
+    New Objects:  accepted, costs at most 9 of 1000000
     Scheduler:    compiles
     Devices:      2 of 8 match
     DRIVER            RESULT    COUNT   DEVICES                  WHY
@@ -106,7 +106,7 @@ fn an_error_on_a_device_is_a_bad_verdict() {
         @r#"
     exit_code: 1
     ----- stdout -----
-    New Objects:  accepted, costs at most 5 of 1,000,000
+    New Objects:  accepted, costs at most 5 of 1000000
     Scheduler:    compiles
     Devices:      0 of 1 match, 1 fail
     DRIVER            RESULT   COUNT   DEVICES            WHY
@@ -148,7 +148,7 @@ fn what_costs_too_much_is_refused_in_new_objects_only() {
         @"
     exit_code: 1
     ----- stdout -----
-    New Objects:  rejected, may cost 8,016,012 of 1,000,000: Forbidden: too complex, exceeds cost limit
+    New Objects:  rejected, may cost 8016012 of 1000000: Forbidden: too complex, exceeds cost limit
     Scheduler:    compiles
     Devices:      0 of 1 match, 1 fail
     DRIVER            RESULT   COUNT   DEVICES            WHY

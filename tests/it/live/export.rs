@@ -154,7 +154,7 @@ fn one_replica_exports_and_the_next_takes_its_place() {
     let first = start(&user, &["--lease", LEASE]);
     first.wait_for("/metrics", "\ndra_devices{");
     let second = start(&user, &["--lease", LEASE]);
-    second.wait_for_log("holds the lease");
+    second.wait_for_log("_export holds the lease");
     let metrics = second.ask("/metrics");
     assert!(
         !metrics.contains("dra_devices") && metrics.contains("\nkubectl_dra_export_leader 0\n"),

@@ -1,7 +1,7 @@
 //! The exporter: watches a cluster, and computes metrics of its state when they are asked for.
 //!
-//! A scrape starts the computation of parts in which something has changed, and waits for it only briefly: a part that takes longer is
-//! in the next scrape. Parts that are expensive are computed less often than asked for, see [`REST`]; their age is a metric.
+//! A scrape starts the computation of parts in which something has changed, and hardly waits for it: a part that takes longer is in the
+//! next scrape. Parts that are expensive are computed less often than asked for, see [`REST`]; their age is a metric.
 
 mod latency;
 
@@ -21,7 +21,7 @@ use super::clock::Clock;
 use super::drift::Drift;
 use super::failure::Failure;
 use super::leader_election::LeaderElection;
-use super::lease::LeaseState;
+use super::lease::{EXPORT, LeaseState};
 use super::manager::{Listed, Options};
 use super::message::Message;
 use super::probes::Endpoint;
@@ -39,8 +39,14 @@ const AGED: Duration = Duration::from_secs(60);
 /// The same for expensive parts, as so many times as long as they took: all parts together take a twenty-fifth of a processor at most.
 const AGED_REST: u32 = 49;
 
-/// A scrape waits for computations for this time.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// A scrape waits for computations for this time, so that a small cluster's metrics are those of now.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// The same for parts that were never computed, or are older than [`STALE`] and take less.
+const LONG_PATIENCE: Duration = Duration::from_secs(1);
+
+/// More than the time between two scrapes: Prometheus forgets samples after five minutes.
+const STALE: Duration = Duration::from_secs(120);
 
 /// Changes that arrive within this time are applied together.
 const BATCH: Duration = Duration::from_millis(100);
@@ -129,7 +135,7 @@ impl Exporter {
         mut tell: impl FnMut(Message),
     ) -> Result<(), E> {
         let clock = Clock::set(at, options.wall.map(|_| live.server_time().clone()));
-        let mut election = LeaderElection::start(live, key, false, &clock);
+        let mut election = LeaderElection::start(live, key, EXPORT, &clock);
         let mut interruption = options.interruption.clone();
         while !election.leads() {
             tokio::select! {
@@ -238,6 +244,22 @@ impl Exporter {
         }
     }
 
+    /// The time that a scrape at `now` waits.
+    fn patience(&self, now: Instant) -> Duration {
+        let is_awaited = |part: &Option<Computed>| {
+            part.as_ref().is_none_or(
+                |Computed {
+                     time: (start, end), ..
+                 }| { now >= *start + STALE && *end - *start < LONG_PATIENCE },
+            )
+        };
+        if self.computed().iter().any(is_awaited) {
+            LONG_PATIENCE
+        } else {
+            PATIENCE
+        }
+    }
+
     /// The metrics as they were computed last.
     fn text(&self) -> String {
         let computed = self.computed();
@@ -278,9 +300,11 @@ impl Endpoint for Exporter {
     }
 
     async fn metrics(self: Arc<Self>) -> String {
+        let now = Instant::now();
+        let patience = self.patience(now);
         // It continues if a scrape does not wait for its end.
-        let computing = tokio::spawn(Arc::clone(&self).compute(Instant::now()));
-        _ = tokio::time::timeout(PATIENCE, computing).await;
+        let computing = tokio::spawn(Arc::clone(&self).compute(now));
+        _ = tokio::time::timeout(patience, computing).await;
         self.text()
     }
 }
@@ -420,6 +444,26 @@ mod tests {
         // It waits for the computation that continues.
         let text = Arc::clone(&exporter).metrics().await;
         assert!(text.starts_with("number 1\n"), "{text}");
+    }
+
+    #[test]
+    fn only_what_is_missing_or_old_is_awaited() {
+        let (exporter, _) = exporter(Duration::ZERO);
+        let start = Instant::now();
+        assert_eq!(exporter.patience(start), LONG_PATIENCE);
+        for (took, age, expected) in [
+            (LONG_PATIENCE / 2, STALE / 2, PATIENCE),
+            (LONG_PATIENCE / 2, STALE, LONG_PATIENCE),
+            // Not there in time, however long it is awaited.
+            (LONG_PATIENCE, STALE, PATIENCE),
+        ] {
+            exporter.computed()[0] = Some(Computed {
+                text: String::new(),
+                changes: 0,
+                time: (start, start + took),
+            });
+            assert_eq!(exporter.patience(start + age), expected, "{took:?} {age:?}");
+        }
     }
 
     #[test]

@@ -132,7 +132,7 @@ fn checklist(doc: &mut Doc, plan: &ConversionPlan, cost: &DowngradeCost) {
     }
     next(doc, plan);
     if let Some(name) = names.first() {
-        doc.remark(format_args!("One step: --step {name}    Checklist: -o markdown"));
+        doc.remark(format_args!("One step: --step {name}; checklist: -o markdown"));
     }
     doc.more();
 }

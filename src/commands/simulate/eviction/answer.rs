@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::parts::{Fate, STEPS, after, steps};
 use super::{SIMULATED, evidence, words};
 use crate::output::{Column, Doc, Page, Table, Tone};
-use dra_model::{Str, Time};
+use dra_model::{Str, Time, by_number};
 use dra_rules::simulation::{BudgetItem, EvictionReport, PodItem, PodVerdict, ReasonItem};
 
 /// Number of pods to print one by one.
@@ -59,7 +59,8 @@ fn soon(start: Time, at: Time) -> String {
 pub(super) fn of(report: &EvictionReport, page: Page) -> Doc {
     let mut doc = Doc::new();
     let of = |verdict| report.pods.iter().filter(move |pod| pod.verdict == verdict);
-    let evicted: Vec<&PodItem> = of(PodVerdict::Evicted).collect();
+    let mut evicted: Vec<&PodItem> = of(PodVerdict::Evicted).collect();
+    evicted.sort_by_cached_key(|pod| (pod.at, by_number(&pod.namespace), by_number(&pod.name)));
     let tolerating = of(PodVerdict::Tolerates).count();
     let gone = evicted.iter().filter_map(|pod| pod.gone_at.or(pod.at)).max();
     let end = gone.unwrap_or(report.start);
@@ -72,7 +73,9 @@ pub(super) fn of(report: &EvictionReport, page: Page) -> Doc {
     });
     let texts = |reasons: &[&ReasonItem], text: fn(&ReasonItem) -> String| -> Vec<String> {
         let texts: BTreeSet<String> = reasons.iter().map(|reason| text(reason)).collect();
-        texts.into_iter().collect()
+        let mut texts: Vec<String> = texts.into_iter().collect();
+        texts.sort_by_cached_key(|text| by_number(text));
+        texts
     };
     if !others.is_empty() {
         doc.remark(words::because(&texts(&others, ToString::to_string)));
