@@ -156,12 +156,16 @@ fn doc(status: &ClusterStatus, page: Page) -> Doc {
     if page.is_wide() || !status.kubelets.iter().all(is_server) {
         doc.list("Kubelets", versions);
     }
-    doc.section("Drivers", |section| {
-        section.table(Table::with(DRIVERS, detail, &page, &status.drivers));
-        for remark in remarks(status) {
-            section.text(remark);
-        }
-    });
+    if knows_devices(status) {
+        doc.section("Drivers", |section| {
+            section.table(Table::with(DRIVERS, detail, &page, &status.drivers));
+            for remark in remarks(status) {
+                section.text(remark);
+            }
+        });
+    } else {
+        doc.field("Drivers", UNKNOWN);
+    }
     usage::section("Usage", status.usage_by, status.usage.as_deref(), page, &mut doc);
     usage::idle(status.idle.as_deref(), status.now, page, &mut doc);
     match &status.claims {
@@ -309,9 +313,8 @@ impl OfCluster for ClusterStatus {
             });
         }),
         Column::inner("DEVICES", |asked, cell| {
-            let is_known = |status: &Self| status.usage.is_some() || !status.drivers.is_empty();
             asked.known(cell, |status| {
-                is_known(status).then(|| sum(status, |devices| devices.total))
+                knows_devices(status).then(|| sum(status, |devices| devices.total))
             });
         }),
         Column::inner("IN USE", |asked, cell| {
@@ -345,6 +348,11 @@ pub(super) fn findings(status: &ClusterStatus) -> String {
 /// Devices in use, where it is known who holds each.
 pub(super) fn in_use(status: &ClusterStatus) -> Option<usize> {
     held(status, |devices| devices.allocated + devices.shared)
+}
+
+/// Whether it is known which devices there are.
+fn knows_devices(status: &ClusterStatus) -> bool {
+    status.usage.is_some() || !status.drivers.is_empty()
 }
 
 /// Devices of all drivers.

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::support::command::dra;
-use crate::support::process::Invocation;
+use crate::support::process::{Invocation, write_program};
 use crate::support::schema::assert_valid;
 use dra_testing::effort::by_effort;
 use dra_testing::names::rename;
@@ -139,10 +139,7 @@ fn assert_exact(lines: &[Line]) {
         std::fs::create_dir(&programs).expect("a folder");
         std::fs::create_dir(&work).expect("a folder");
         for program in ["kubectl", "kubectl-dra"] {
-            let path = programs.join(program);
-            std::fs::write(&path, NOTE).expect("written");
-            let mode = <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
-            std::fs::set_permissions(&path, mode).expect("executable");
+            write_program(&programs.join(program), NOTE);
         }
         let script = folder.path().join("lines");
         std::fs::write(&script, &text).expect("written");

@@ -4,13 +4,12 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
 use crate::support::go;
-use crate::support::process::{Invocation, Process};
+use crate::support::process::{Invocation, Process, write_program};
 use crate::support::wait::wait_for;
 use dra_testing::effort::some_of;
 
@@ -143,9 +142,7 @@ impl Shell {
     }
 
     fn script(&self, name: &str, body: &str) {
-        let path = self.path(name);
-        fs::write(&path, format!("#!/bin/sh\n{body}")).expect("the folder can be written");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a file of ours");
+        write_program(&self.path(name), &format!("#!/bin/sh\n{body}"));
     }
 
     /// Returns what it is started with, to read `setup` and then wait for keys.

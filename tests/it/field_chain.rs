@@ -1581,7 +1581,11 @@ const CASES: &[Case] = &[
         ask: "explain pod/nb-1 -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "devices-of-one-job",
         code: 1,
-        has: &["1. delete pod/ml/llm-0", "first stop job/ml/llm"],
+        has: &[
+            "1. delete pod/ml/llm-0",
+            "first stop job/ml/llm",
+            "ask the owner of podgroup/ml/llm whether the others can continue without it",
+        ],
         has_not: &["2. delete pod"],
     },
     // A pool is incomplete for two seconds.
@@ -1603,6 +1607,14 @@ const CASES: &[Case] = &[
             "node.kubernetes.io/out-of-service:NoExecute",
         ],
         has_not: &[],
+    },
+    // What claims hold does not show what there is.
+    Case {
+        ask: "status -n=ml --now=2026-11-28T10:00:00Z",
+        file: "claims-without-slices",
+        code: 0,
+        has: &["Drivers: <unknown>"],
+        has_not: &["0/0", "100%"],
     },
 ];
 

@@ -429,8 +429,11 @@ pub(super) fn drivers(
         }
         usage.unpublished(&inventory, &id, &mut counted.sums);
     }
+    // Of a driver that only claims name, nothing is known where slices were not read.
+    let are_read = cluster.gap(Kind::ResourceSlice, "").is_none();
     let drivers: Vec<DriverStatus> = drivers
         .into_values()
+        .filter(|counted| are_read || counted.status.pools > 0)
         .map(|counted| counted.finish(cluster, warnings))
         .collect();
     let units_of = |driver: &Str| {

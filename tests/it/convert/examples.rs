@@ -1,11 +1,10 @@
 //! The script and the Job of docs/examples: what they do for each exit code, and which rights they ask for.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::process::{Invocation, Run};
+use crate::support::process::{Invocation, Run, write_program};
 
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples");
 
@@ -18,8 +17,7 @@ fn run(args: &[&str], convert: i32, verify: i32) -> (Run, String) {
         "#!/bin/sh\necho \"$*\" >> {}\ncase \"$*\" in *verify*) exit {verify} ;; *) exit {convert} ;; esac\n",
         log.display()
     );
-    std::fs::write(&kubectl, script).expect("a kubectl");
-    std::fs::set_permissions(&kubectl, std::fs::Permissions::from_mode(0o755)).expect("it can be run");
+    write_program(&kubectl, &script);
     let path = format!("{}:/usr/bin:/bin", folder.path().display());
     let run = Invocation::new(Path::new(EXAMPLES).join("pre-downgrade.sh"))
         .args(args)

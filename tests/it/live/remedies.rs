@@ -4,6 +4,7 @@
 //! The explanation is made before the scheduler runs, and must be the one that the file gets, too.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use dra_testing::effort::some_rows;
 use serde_json::{Value, json};
@@ -109,7 +110,12 @@ impl Stage {
         let object = format!("pod/{name}");
         let args = ["explain", &object, "-n", &namespace, "-o", "json"];
         let flags = self.source.flags();
-        let live = assert_valid(&self.cluster.kubectl_dra(args).args(&flags).run().stdout);
+        // What was put in just now is as settled as what is recorded.
+        let now = jiff::Timestamp::now() + Duration::from_secs(120);
+        let now = format!("--now={now:.0}");
+        let live = self.cluster.kubectl_dra(args).args(&flags).args([&now]);
+        let mut live = assert_valid(&live.run().stdout);
+        without_words(&mut live, &[&now]);
         let folder = tempfile::tempdir().expect("a temporary directory");
         let file = folder.path().join("cluster.json");
         std::fs::write(&file, recorded.list().to_string()).expect("the objects are written");

@@ -19,6 +19,24 @@ use tempfile::TempDir;
 
 use super::wait::{PATIENCE, try_wait};
 
+/// Writes a script that can be run.
+///
+/// Another process does it: a test that starts a program at the same moment would have the file open for writing for a moment, too, and what
+/// is open for writing cannot be run. A shell takes the next program of that name then.
+#[track_caller]
+pub(crate) fn write_program(path: &Path, text: &str) {
+    let mut child = Command::new("install")
+        .args(["-m", "755", "/dev/stdin"])
+        .arg(path)
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("coreutils are there");
+    let mut input = child.stdin.take().expect("it is piped");
+    input.write_all(text.as_bytes()).expect("it reads");
+    drop(input);
+    assert!(child.wait().expect("it ends").success(), "{}", path.display());
+}
+
 /// A program about to run: arguments, environment (empty unless given), standard input (closed unless given).
 pub(crate) struct Invocation {
     command: Command,

@@ -277,7 +277,12 @@ impl Helped<'_> {
             }
             let end = end_some(self.cluster, claim, &others);
             let lost = stuck_users(self.cluster, claim, self.now);
-            return lost.into_iter().fold(end, Remedy::note);
+            let gangs = self.gangs(claim, &others);
+            return gangs
+                .iter()
+                .map(words::ends_gang)
+                .chain(lost)
+                .fold(end, Remedy::note);
         }
         if self.is_own(key) {
             // The scheduler deallocates it in `PostFilter`. Without the claim the pod could not run at all.
@@ -309,6 +314,19 @@ impl Helped<'_> {
         let mut owners = pods.map(|pod| Some(&pod?.metadata.controller()?.uid));
         let first = owners.next()??;
         owners.all(|owner| owner == Some(first)).then_some(first)
+    }
+
+    /// The gangs of the pods among the consumers.
+    fn gangs(&self, claim: &Claim, consumers: &[&ConsumerReference]) -> BTreeSet<Key> {
+        let pods = consumers
+            .iter()
+            .filter_map(|entry| pod_of_entry(self.cluster, claim, entry));
+        let keys = pods.filter_map(|pod| Some(pod.metadata.beside(pod.pod_group()?)));
+        keys.filter(|key| {
+            let group = self.cluster.pod_group(key);
+            group.is_some_and(|group| group.spec.scheduling_policy.gang.is_some())
+        })
+        .collect()
     }
 
     /// The consumers of the claim that have to end for the pod to get what it holds.

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::api::Api;
+use super::api::{Api, Response};
 use super::options::Options;
 use super::{Plane, lock};
 use crate::support::wait::{try_wait, wait_for};
@@ -68,13 +68,11 @@ fn empty(admin: &Api) {
     let emptied = try_wait(|| {
         let mut left = Vec::new();
         for (resource, collection) in &collections {
-            let response = admin.request(&Method::GET, collection, &Value::Null);
-            // What a busy server refuses to list may be there.
-            let Some(objects) = response.body["items"].as_array() else {
-                left.push(format!("{collection}: {}", response.body));
-                continue;
-            };
-            for object in objects {
+            let list = admin.request(&Method::GET, collection, &Value::Null);
+            if is_refused(&list) {
+                left.push(format!("{collection}: {}", list.body));
+            }
+            for object in list.body["items"].as_array().into_iter().flatten() {
                 if !is_of_every_cluster(resource, object) {
                     delete(admin, resource, collection, object);
                     left.push(object["metadata"]["name"].to_string());
@@ -90,15 +88,14 @@ fn empty(admin: &Api) {
 /// The collections of all resources that can be listed and deleted, by resource, each in the version that the server likes best. Pods
 /// come behind what makes them, and namespaces last.
 fn collections(admin: &Api) -> Vec<(String, String)> {
-    // A busy server refuses, and what is missing here would stay for the next test.
-    let get = |path: &str, field: &str| {
+    let get = |path: &str| {
         wait_for(&format!("{path} is answered"), || {
-            let mut answer = admin.request(&Method::GET, path, &Value::Null).body;
-            serde_json::from_value::<Vec<Value>>(answer[field].take()).ok()
+            let answer = admin.request(&Method::GET, path, &Value::Null);
+            (!is_refused(&answer)).then_some(answer.body)
         })
     };
     let mut roots = vec!["/api/v1".to_owned()];
-    for group in get("/apis", "groups") {
+    for group in get("/apis")["groups"].as_array().into_iter().flatten() {
         let versions = group["versions"].as_array().into_iter().flatten();
         roots.extend(
             versions
@@ -112,7 +109,7 @@ fn collections(admin: &Api) -> Vec<(String, String)> {
             .rsplit_once('/')
             .map_or(root.as_str(), |(group, _)| group)
             .to_owned();
-        for resource in get(&root, "resources") {
+        for resource in get(&root)["resources"].as_array().into_iter().flatten() {
             let name = resource["name"].as_str().unwrap_or_default();
             let verbs = &resource["verbs"];
             let has = |verb| verbs.as_array().is_some_and(|verbs| verbs.contains(&json!(verb)));
@@ -134,6 +131,11 @@ fn collections(admin: &Api) -> Vec<(String, String)> {
         _ => 0,
     });
     collections
+}
+
+/// Returns whether a busy server gave no answer: what there is would stay for the next test.
+fn is_refused(answer: &Response) -> bool {
+    answer.status == 429 || answer.status >= 500
 }
 
 fn is_of_every_cluster(resource: &str, object: &Value) -> bool {

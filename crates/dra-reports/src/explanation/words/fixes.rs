@@ -408,6 +408,13 @@ pub(in super::super) const AWAIT_NODE: &str = "no action needed, unless this tak
 pub(in super::super) const RESTORE_NODE: &str =
     "ask an administrator to check the node and its kubelet; the taint is removed automatically";
 
+/// That a pod runs together with others.
+pub(in super::super) fn ends_gang(group: &Key) -> String {
+    format!(
+        "its pods run together: ask the owner of podgroup/{group} whether the others can continue without it"
+    )
+}
+
 /// That pods may not be deleted for a manifest that is not applied.
 pub(in super::super) const NOT_APPLIED: &str =
     "ask the owner of the pod first: the manifest is not applied yet";
