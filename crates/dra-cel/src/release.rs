@@ -32,6 +32,8 @@ pub(crate) struct Release {
     pub(crate) takes_any_other_operand: bool,
     /// `matches` that is called as a function is estimated at one.
     pub(crate) overlooks_matches: bool,
+    /// `indexOf` and `lastIndexOf` find the empty text at any offset, one outside of the text included.
+    pub(crate) trusts_offsets: bool,
     /// What `flatten`, `startsWith`, `endsWith`, `matches` and `includes` cost when they are called does not follow what they do.
     pub(crate) miscounts_calls: bool,
 }
@@ -56,6 +58,7 @@ impl Release {
             opens_optionals: before(37),
             takes_any_other_operand: before(37),
             overlooks_matches: before(37),
+            trusts_offsets: before(37),
             miscounts_calls: before(37),
         }
     }
@@ -81,7 +84,7 @@ mod tests {
     #[test]
     fn facts_begin_and_end_with_their_release() {
         const STILL: u32 = u32::MAX;
-        let rows: [Row; 10] = [
+        let rows: [Row; 11] = [
             ("extends_lists", |of| of.extends_lists, 34, STILL),
             ("knows_lists", |of| of.knows_lists, 36, STILL),
             ("lists_need_no_gate", |of| of.lists_need_no_gate, 37, STILL),
@@ -91,6 +94,7 @@ mod tests {
             ("opens_optionals", |of| of.opens_optionals, 0, 37),
             ("takes_any_other_operand", |of| of.takes_any_other_operand, 0, 37),
             ("overlooks_matches", |of| of.overlooks_matches, 0, 37),
+            ("trusts_offsets", |of| of.trusts_offsets, 0, 37),
             ("miscounts_calls", |of| of.miscounts_calls, 0, 37),
         ];
         for minor in 33..=38 {

@@ -14,14 +14,20 @@ pub(super) fn validate(checked: &Checked) -> Issues {
     let mut validator = Validator {
         checked,
         issues: Issues::default(),
+        formats: Vec::new(),
     };
     validator.walk(&checked.ast.root, false);
+    for (id, message) in std::mem::take(&mut validator.formats) {
+        validator.report(id, message);
+    }
     validator.issues
 }
 
 struct Validator<'c> {
     checked: &'c Checked,
     issues: Issues,
+    /// Problems of format calls. The library of strings adds their validator last, so these come behind others at the same place.
+    formats: Vec<(NodeId, String)>,
 }
 
 impl Validator<'_> {
@@ -133,14 +139,14 @@ impl Validator<'_> {
             requested: 0,
         };
         match interpret_format(format, &mut arguments) {
-            Err((id, message)) => self.report(id.unwrap_or(call), message),
+            Err((id, message)) => self.formats.push((id.unwrap_or(call), message)),
             Ok(_) if elements.len() > arguments.requested => {
                 let message = format!(
                     "too many arguments supplied to string.format (expected {}, got {})",
                     arguments.requested,
                     elements.len()
                 );
-                self.report(call, message);
+                self.formats.push((call, message));
             }
             Ok(_) => {}
         }

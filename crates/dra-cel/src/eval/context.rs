@@ -31,7 +31,7 @@ pub(crate) struct Context<'a> {
     pub(super) cost: u64,
     limit: u64,
     pub(super) slots: Vec<Slot<'a>>,
-    pub(super) release: Release,
+    pub(crate) release: Release,
     /// Containers that are being built, if there are any.
     building: Option<Box<Building<'a>>>,
     /// Quantities that a comparison has turned into decimals, by address.

@@ -78,6 +78,9 @@ fn index_of<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
         _ => return Err(Fault::no_such_overload()),
     };
     ctx.work((text.len() + part.len()) as u64 / 8)?;
+    if part.is_empty() && ctx.release.trusts_offsets {
+        return Ok(Value::Int(offset));
+    }
     if offset < 0 {
         return Err(out_of_range(offset));
     }
@@ -100,6 +103,9 @@ fn last_index_of<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     };
     ctx.work((text.len() + part.len()) as u64 / 8)?;
     let length = text.chars().count() as i64;
+    if let Some(offset) = offset.filter(|_| part.is_empty() && ctx.release.trusts_offsets) {
+        return Ok(Value::Int(offset));
+    }
     if let Some(offset @ ..0) = offset {
         return Err(out_of_range(offset));
     }
