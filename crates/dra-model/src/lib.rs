@@ -42,6 +42,7 @@ pub use class::{
     CLASS_RESOURCE, CelSelector, Class, ClassConfig, ClassSpec, Config, Selector, TaintRule, TaintRuleSpec,
     TaintRuleStatus, TaintSelector,
 };
+pub use cluster::evidence::CREATION_EVENT;
 pub use cluster::{Change, Cluster, ClusterBuilder, Object, Pool, Twin};
 pub use environment::{
     AccessReview, Component, Environment, Evidence, Gap, Gate, GateState, ReleaseEvidence, SchedulerProfile,

@@ -10,11 +10,14 @@ use std::sync::Arc;
 
 use super::Cluster;
 use crate::{
-    Claim, Component, DeviceId, Evidence, Gate, GateState, Kind, Pod, PodGroup, ReleaseEvidence, Slice,
-    Stage, TaintRule, Version,
+    Claim, Component, DeviceId, Event, Evidence, Gate, GateState, Kind, Pod, PodGroup, ReleaseEvidence,
+    Slice, Stage, TaintRule, Version,
 };
 
 use Component::{ApiServer, ControllerManager, Kubelet, Scheduler};
+
+/// Reason of the claim controller's event that a claim cannot be made.
+pub const CREATION_EVENT: &str = "FailedResourceClaimCreation";
 
 impl Cluster {
     /// Finds the gates that were on in the writers of the objects. Called once with all objects of a source, because a
@@ -77,24 +80,26 @@ impl Cluster {
         self.traces(groups_may_exist(self))
     }
 
-    /// Gates whose value shows in what kube-scheduler says of pods that it cannot place, and the claim controller of members of groups that it
-    /// makes no claims for, each with the value and the first such pod.
+    /// Gates whose value shows in what kube-scheduler and the claim controller say of pods, each with the value and the first such pod.
     ///
-    /// The texts are those of the allocator's errors, of `schedule_one_podgroup.go`, `errPodGroupUnschedulable`, and of
-    /// `resourceclaim/controller.go`, v1.37.2.
+    /// The texts of kube-scheduler are those of the allocator's errors and of `schedule_one_podgroup.go`, `errPodGroupUnschedulable`, v1.37.2.
+    /// The claim controller writes its event only once it has the PodGroup of a member, which it refuses to look up where the gate is off
+    /// (`resourceclaim/controller.go`, `syncPod`, v1.37.2).
     fn gates_said(&self) -> BTreeMap<(Component, Gate), (bool, String)> {
         let mut said = BTreeMap::new();
+        let needs_groups = self.environment.release().needs_groups;
+        let is_of_creation = |event: &&Arc<Event>| event.reason == CREATION_EVENT;
         for pod in self.pods() {
-            if pod.pod_group().is_some() {
-                let mut events = self.events_of(Kind::Pod, &pod.metadata).into_iter();
-                if let Some(event) = events.rfind(|event| event.reason == "FailedResourceClaimCreation") {
-                    let gate = Gate::GenericWorkload;
-                    let enabled = !event
-                        .message
-                        .contains(&format!("{} feature is disabled", gate.name()));
-                    let what = format!("the claim controller says so of pod/{}", pod.key());
-                    said.entry((ControllerManager, gate)).or_insert((enabled, what));
-                }
+            if needs_groups
+                && pod.pod_group().is_some()
+                && self
+                    .events_of(Kind::Pod, &pod.metadata)
+                    .iter()
+                    .any(is_of_creation)
+            {
+                let what = format!("the claim controller says so of pod/{}", pod.key());
+                said.entry((ControllerManager, Gate::GenericWorkload))
+                    .or_insert((true, what));
             }
             let mut conditions = pod.status.conditions.iter();
             let Some(condition) =
@@ -426,6 +431,34 @@ mod tests {
         shown
             .map(|(component, gate)| format!("{component} {gate}"))
             .collect()
+    }
+
+    #[test]
+    fn a_word_about_the_claims_of_a_member_shows_the_gate_where_groups_are_looked_up_first() {
+        let member = (
+            Kind::Pod,
+            r#"{"metadata":{"namespace":"n","name":"p","uid":"u"},"spec":{"schedulingGroup":{"podGroupName":"g"}}}"#,
+        );
+        let event = (
+            Kind::Event,
+            r#"{"metadata":{"namespace":"n","name":"e"},"reason":"FailedResourceClaimCreation",
+                "message":"PodResourceClaim gpu: resourceclaimtemplate \"t\" not found",
+                "involvedObject":{"kind":"Pod","namespace":"n","name":"p","uid":"u"}}"#,
+        );
+        for (version, objects, expected) in [
+            ("1.37", [member, event].as_slice(), true),
+            ("1.37", &[member], false),
+            // The claim controller does not look.
+            ("1.36", &[member, event], false),
+        ] {
+            let mut environment = Environment::default();
+            environment.assume(version.parse().unwrap(), ReleaseEvidence::Objects);
+            let cluster = cluster(environment, objects);
+            let gate = cluster
+                .environment()
+                .gate(ControllerManager, Gate::GenericWorkload);
+            assert_eq!(gate.enabled, expected, "{version}");
+        }
     }
 
     const GROUP: (Kind, &str) = (Kind::PodGroup, r#"{"metadata":{"namespace":"n","name":"g"}}"#);

@@ -3,7 +3,7 @@
 //! A [`Cluster`] forks at the cost of its changes, so simulations work on forks. All changes go through [`Cluster::apply`], which
 //! keeps objects and indexes together: no other code writes an index.
 
-mod evidence;
+pub(crate) mod evidence;
 mod index;
 mod layered;
 mod pools;

@@ -22,7 +22,7 @@ pub use recent::RecentUids;
 pub use resource_claim::{Deviations, Features, ResourceClaims, generated_name_base, is_made_elsewhere};
 pub use shadow::{ClaimRef, Counts, Difference, Evidence, Found, Shadow, Supplement, Wish, is_marked};
 pub use taint_eviction::TaintEviction;
-pub use trace::{Action, Actor, CREATION_EVENT, EVICTION_EVENT, Traced};
+pub use trace::{Action, Actor, EVICTION_EVENT, Traced};
 pub use work::{
     Answer, ClaimName, ClaimWrite, ControllerName, Ending, Job, JobId, Lookup, Notice, Outcome, Owner, Plan,
     PodRef, Subject, Warning, Work,

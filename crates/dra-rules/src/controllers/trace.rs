@@ -5,9 +5,6 @@ use strum::{Display, IntoStaticStr, VariantNames};
 use super::work::ControllerName;
 use dra_model::{Key, Kind, Time};
 
-/// Reason of the event that a claim cannot be made.
-pub const CREATION_EVENT: &str = "FailedResourceClaimCreation";
-
 /// Reason of the events about a pod that is evicted, or no longer.
 pub const EVICTION_EVENT: &str = "DeviceTaintManagerEviction";
 

@@ -10,14 +10,15 @@ use super::record::Record;
 use super::replacement::replacement;
 use super::timeline::{Happening, What};
 use crate::controllers::{
-    Action, Actor, Answer, CREATION_EVENT, ControllerName, EVICTION_EVENT, Engine, Features, Lookup, Notice,
-    Origin, Outcome, Owner, Plan, PodRef, ResourceClaims, TaintEviction, Work,
+    Action, Actor, Answer, ControllerName, EVICTION_EVENT, Engine, Features, Lookup, Notice, Origin, Outcome,
+    Owner, Plan, PodRef, ResourceClaims, TaintEviction, Work,
 };
 use crate::eviction::Release;
 use crate::owners::Replacing;
 use crate::reservation::lost_pod;
 use dra_model::{
-    Allocation, Change, Cluster, ConsumerReference, FINALIZER, Key, Kind, Object, Pod, Str, TaintRule, Time,
+    Allocation, CREATION_EVENT, Change, Cluster, ConsumerReference, FINALIZER, Key, Kind, Object, Pod, Str,
+    TaintRule, Time,
 };
 
 /// So many writes of one object at one instant are a loop: as of v1.37 the claim controller takes the entry of a pod that has ended
