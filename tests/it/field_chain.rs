@@ -1584,7 +1584,7 @@ const CASES: &[Case] = &[
         has: &[
             "1. delete pod/ml/llm-0",
             "first stop job/ml/llm",
-            "ask the owner of podgroup/ml/llm whether the others can continue without it",
+            "podgroup/ml/llm runs its pods together: ask its owner whether the others can continue without this one",
         ],
         has_not: &["2. delete pod"],
     },

@@ -145,16 +145,8 @@ impl Diagnosis {
             now,
         };
         let risks = Risks::of(cluster, fixes);
-        let mut items: Vec<(bool, FixItem)> = Vec::new();
-        let mut owners = BTreeSet::new();
+        let mut items: Vec<(bool, Option<&Str>, FixItem)> = Vec::new();
         for found in &fixes.found {
-            // Which of the pods of an owner ends makes no difference to the advice.
-            if helped
-                .ended_owner(found)
-                .is_some_and(|owner| !owners.insert(owner))
-            {
-                continue;
-            }
             let mut item = helped.item(found);
             item.gets = gets::of(cluster, found);
             item.risky = risks.is_risky(found);
@@ -162,10 +154,13 @@ impl Diagnosis {
             if let Some(claims) = &awaited {
                 waiting::add_deallocation(self, claims, &found.nodes);
             }
-            items.push((awaited.is_some(), item));
+            items.push((awaited.is_some(), helped.ended_owner(found), item));
         }
-        items.sort_by_key(|(is_wait, item)| (item.risky, !is_wait));
-        self.fixes.extend(items.into_iter().map(|(_, item)| item));
+        items.sort_by_key(|(is_wait, _, item)| (item.risky, !is_wait));
+        let mut owners = BTreeSet::new();
+        // Which of the pods of an owner ends makes no difference to the advice.
+        items.retain(|(_, owner, _)| owner.is_none_or(|owner| owners.insert(owner)));
+        self.fixes.extend(items.into_iter().map(|(_, _, item)| item));
         if fixes.found.is_empty() {
             // What kube-scheduler is ending for the pod already makes room for it.
             let is_preempting = pod.is_some_and(|pod| !victims(cluster, pod).is_empty());

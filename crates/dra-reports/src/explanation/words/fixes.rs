@@ -394,7 +394,9 @@ pub(in super::super) const AWAIT_POOL: &str =
 
 /// That an autoscaler adds no node because of a limit.
 pub(in super::super) fn raise_maximum(component: &str) -> String {
-    format!("add a node with such devices: {component} adds none, as a node group has its maximum size")
+    format!(
+        "add a node with such devices: {component} adds none, because a node group has reached its maximum size"
+    )
 }
 
 /// Who lets a group of nodes grow.
@@ -411,7 +413,7 @@ pub(in super::super) const RESTORE_NODE: &str =
 /// That a pod runs together with others.
 pub(in super::super) fn ends_gang(group: &Key) -> String {
     format!(
-        "its pods run together: ask the owner of podgroup/{group} whether the others can continue without it"
+        "podgroup/{group} runs its pods together: ask its owner whether the others can continue without this one"
     )
 }
 
@@ -447,16 +449,10 @@ pub(in super::super) fn raise(quota: &str, counted: &str) -> String {
     format!("raise {quota}, or delete {counted} that count against it")
 }
 
-/// That claims count against a quota that no pod uses.
+/// That no pod uses some of the claims that count against a quota.
 pub(in super::super) fn unused_claims(claims: impl Iterator<Item = Key>) -> Option<String> {
     let claims: Vec<String> = claims.map(|claim| format!("claim/{claim}")).collect();
-    let uses = if claims.len() == 1 { "it" } else { "them" };
-    (!claims.is_empty()).then(|| {
-        format!(
-            "no pod uses {}: the quota has room again without {uses}",
-            some(claims)
-        )
-    })
+    (!claims.is_empty()).then(|| format!("no pod uses {}, which the quota counts", some(claims)))
 }
 
 /// Who raises a quota, and what follows.

@@ -19,8 +19,8 @@ use dra_cel::{
     guarded, repairs,
 };
 use dra_model::{
-    AllocationMode, AttributeValue, Claim, Cluster, DeviceRequest, Format, Key, Node, NodeSelector, Pod,
-    Quantity, Str, is_similar, lookup,
+    AllocationMode, AttributeValue, Claim, Cluster, Container, DeviceRequest, Format, Key, Node,
+    NodeSelector, Pod, Quantity, Str, is_similar, lookup,
 };
 
 /// Changes that are tried on a node: as many more as any search has time for are looked for, and left out.
@@ -361,7 +361,7 @@ fn published(cluster: &Cluster, term: &str) -> Option<String> {
                 return None;
             }
             let is_slip = is_similar(text, &value);
-            if is_slip || text.contains(&value) || value.contains(&**text) {
+            if is_slip || has_words(text, &value) || has_words(&value, text) {
                 let candidate = (!is_slip, text.len(), text);
                 best = Some(best.map_or(candidate, |best: (bool, usize, &Str)| best.min(candidate)));
             }
@@ -393,6 +393,15 @@ fn published(cluster: &Cluster, term: &str) -> Option<String> {
         }
     }
     with_value(term, &least, &enough.or(largest)?.to_string())
+}
+
+/// Returns whether `part` stands in `whole` between other signs than letters and digits: `H100` in `NVIDIA H100 80GB`, not `gpu-1` in `gpu-12`.
+fn has_words(whole: &str, part: &str) -> bool {
+    let is_end = |next: Option<char>| next.is_none_or(|next| !next.is_alphanumeric());
+    let stands_at = |place: usize| {
+        is_end(whole[..place].chars().next_back()) && is_end(whole[place + part.len()..].chars().next())
+    };
+    !part.is_empty() && whole.match_indices(part).any(|(place, _)| stands_at(place))
 }
 
 /// The term with another value, which is the last text in it.
@@ -493,7 +502,8 @@ fn of_unoffered(cluster: &Cluster, pod: &Pod) -> Vec<Fix> {
             .find(|offered| is_similar(offered, &resource));
         if let Some(instead) = similar {
             let containers = pod.spec.containers.iter().chain(&pod.spec.init_containers);
-            let wanting = containers.filter(|one| lookup(&one.resources.requests, &resource).is_some());
+            let wants = |one: &&Container, name: &str| lookup(&one.resources.requests, name).is_some();
+            let wanting = containers.filter(|one| wants(one, &resource) && !wants(one, instead));
             fixes.extend(wanting.map(|container| Fix::UseResource {
                 container: container.name.clone(),
                 resource: resource.clone(),
@@ -595,4 +605,23 @@ pub(super) fn rank(fix: &Fix) -> (super::ClassOfFix, i64, Fix) {
         _ => 0,
     };
     (fix.class(), less, fix.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_has_whole_words() {
+        for (whole, part, expected) in [
+            ("NVIDIA H100 80GB HBM3", "NVIDIA H100", true),
+            ("H100-SXM5", "H100", true),
+            ("gpu-12 gpu-1", "gpu-1", true),
+            ("gpu-12", "gpu-1", false),
+            ("1g.10gb", "g.10gb", false),
+            ("any", "", false),
+        ] {
+            assert_eq!(has_words(whole, part), expected, "{part} in {whole}");
+        }
+    }
 }
