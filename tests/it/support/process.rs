@@ -25,16 +25,12 @@ use super::wait::{PATIENCE, try_wait};
 /// is open for writing cannot be run. A shell takes the next program of that name then.
 #[track_caller]
 pub(crate) fn write_program(path: &Path, text: &str) {
-    let mut child = Command::new("install")
+    Invocation::new("install")
         .args(["-m", "755", "/dev/stdin"])
-        .arg(path)
-        .stdin(Stdio::piped())
-        .spawn()
-        .expect("coreutils are there");
-    let mut input = child.stdin.take().expect("it is piped");
-    input.write_all(text.as_bytes()).expect("it reads");
-    drop(input);
-    assert!(child.wait().expect("it ends").success(), "{}", path.display());
+        .args([path])
+        .stdin(text)
+        .run()
+        .exits(0);
 }
 
 /// A program about to run: arguments, environment (empty unless given), standard input (closed unless given).
