@@ -72,8 +72,9 @@ fn prometheus_scrapes_what_status_reports() {
     cluster.create(&namespace("kubectl-dra"));
     let user = exporter(&cluster, "exporter");
     let exporter = start(&user, &[]);
+    exporter.wait_for("/metrics", "\ndra_devices{");
     let prometheus = Prometheus::scraping(exporter.address());
-    cluster.run(&[
+    cluster.create_all(&[
         claim("shared", claim_spec([gpu()])),
         template("two", claim_spec([gpu().count(2)])),
         pod("a").named_claim("gpu", "shared"),
@@ -82,6 +83,10 @@ fn prometheus_scrapes_what_status_reports() {
             .template_claim("more", "two"),
         claim("unused", claim_spec([gpu()])),
     ]);
+    cluster.wait_scheduled(["pod/a", "pod/b"]);
+    // Claims and pods are watched apart: a start that is seen before the allocation does not count.
+    exporter.wait_for("/metrics", "\ndra_claim_allocation_duration_seconds_count 2\n");
+    cluster.run_kubelets();
     cluster.create(&template("many", claim_spec([gpu().count(9)])));
     cluster.create(&pod("pending").template_claim("gpu", "many"));
     cluster.wait_unschedulable(["pod/pending"]);

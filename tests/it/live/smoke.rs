@@ -196,9 +196,7 @@ fn clusters_are_apart_and_components_can_be_stopped_and_changed() {
     first.create(&pod("waits"));
     assert!(first.get("pod/waits")["spec"]["nodeName"].is_null());
     first.resume(Component::Scheduler);
-    first.wait("pod/waits", "the scheduler has put it on a node", |pod| {
-        pod["spec"]["nodeName"].is_string()
-    });
+    first.wait_scheduled(["pod/waits"]);
 }
 
 #[test]

@@ -51,11 +51,7 @@ impl Cluster {
                 pods.push(reference(&created));
             }
         }
-        for pod in &pods {
-            self.wait(pod, "the scheduler has put it on a node", |pod| {
-                pod["spec"]["nodeName"].is_string()
-            });
-        }
+        self.wait_scheduled(pods.iter().map(String::as_str));
         self.run_kubelets();
     }
 
@@ -139,6 +135,16 @@ impl Cluster {
                     }
                 });
             }
+        }
+    }
+
+    /// Waits until the scheduler has put each pod on a node.
+    #[track_caller]
+    pub(crate) fn wait_scheduled<'a>(&self, pods: impl IntoIterator<Item = &'a str>) {
+        for pod in pods {
+            self.wait(pod, "the scheduler has put it on a node", |pod| {
+                pod["spec"]["nodeName"].is_string()
+            });
         }
     }
 

@@ -127,8 +127,6 @@ pub(crate) fn binding_conditions(cluster: &Cluster) {
             "conditions": [{"type": "example.com/attached", "status": "True", "reason": "Attached", "message": "",
                 "lastTransitionTime": now()}]}]);
     });
-    cluster.wait("pod/attached", "the scheduler has put it on a node", |pod| {
-        pod["spec"]["nodeName"].is_string()
-    });
+    cluster.wait_scheduled(["pod/attached"]);
     cluster.run_kubelets();
 }
