@@ -235,7 +235,10 @@ const CASES: &[Case] = &[
         ask: "explain pod/app -n=team-b --complete",
         file: "claim-in-another-namespace",
         code: 1,
-        has: &["exists, but a pod can only use those of its own namespace"],
+        has: &[
+            "exists, but a pod can only use those of its own namespace",
+            "copy that of the other namespace, or create the pod in that namespace instead",
+        ],
         has_not: &[],
     },
     Case {
@@ -1306,8 +1309,45 @@ const CASES: &[Case] = &[
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "pulls-after-a-failure",
         code: 0,
-        has: &["is starting on gpu-1 since 2026-11-28T09:58:20Z: Pulling image"],
+        has: &["is starting on gpu-1: Pulling image"],
         has_not: &["is not registered"],
+    },
+    // The driver's pod on the new node waits in an init container.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "driver-waits-in-init-container",
+        code: 1,
+        has: &["is not ready: init container driver-validation is running"],
+        has_not: &[],
+    },
+    // A node of the same type has no pod of the driver, as it lacks a label.
+    Case {
+        ask: "explain driver/gpu.nvidia.com --complete --now=2026-11-28T10:00:00Z",
+        file: "replaced-node-without-label",
+        code: 1,
+        has: &[
+            "publishes no devices for gpu-2",
+            "its nodeSelector requires nvidia.com/gpu.present=true",
+        ],
+        has_not: &[],
+    },
+    // Roles and bindings of namespaces, which the file lacks, cannot allow slices.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "rbac-subject-in-another-namespace",
+        code: 1,
+        has: &[
+            "uses serviceaccount/nvidia/nvidia-dra-driver-kubeletplugin, which is not allowed to create resourceslices",
+        ],
+        has_not: &["check the logs"],
+    },
+    // `kubectl get` of one namespace: the claim that has the device is in another.
+    Case {
+        ask: "explain pod/train -n=ml --now=2026-11-28T10:00:00Z",
+        file: "only-one-namespace",
+        code: 4,
+        has: &["possible cause: claims of other namespaces hold the devices"],
+        has_not: &[],
     },
     // A container runs again that keeps ending.
     Case {

@@ -89,6 +89,9 @@ pub struct DriverNodes {
     pub broken: Option<Sentence>,
     #[serde(skip)]
     link: Option<BrokenLink>,
+    /// It may be meant to be so: the DaemonSet has no pod there, and no machine of its type has devices.
+    #[serde(skip)]
+    is_meant: bool,
 }
 
 /// What would help a driver.
@@ -207,9 +210,11 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
             Plugin::OtherFolder(..) | Plugin::Ready(..) => DriverPod::Ready,
         };
         let kind = |link: &Option<BrokenLink>| link.as_ref().map(discriminant);
+        let is_meant = matches!(link, Some(BrokenLink::NoPod(..))) && !stages.is_like_served(driver, node);
         let is_alike = |row: &&mut DriverNodes| {
             row.pod_state == pod_state
                 && row.devices == count
+                && row.is_meant == is_meant
                 && kind(&row.link) == kind(&link)
                 && row.broken.is_some() == broken.is_some()
         };
@@ -226,6 +231,7 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
                 in_use,
                 broken: broken.map(Sentence::from),
                 link,
+                is_meant,
             }),
         }
     }
@@ -239,12 +245,13 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
             in_use,
             broken: None,
             link: None,
+            is_meant: false,
         });
     }
     let unreached = unreached(cluster, driver);
     let incomplete = incomplete(cluster, driver, now);
     // What is broken first.
-    rows.sort_by_key(|row| (rank(row.link.as_ref()), std::cmp::Reverse(row.nodes.len())));
+    rows.sort_by_key(|row| (rank(row), std::cmp::Reverse(row.nodes.len())));
     let kinds = [
         Kind::Node,
         Kind::DeviceClass,
@@ -261,14 +268,10 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
     let mut served = rows.iter().filter(|row| row.devices > 0);
     let down = served.find_map(|row| Some((row, row.broken.as_ref()?)));
     let (verdict, summary) = match (first, awaited.first()) {
-        (Some((row, link)), _)
-            if row.devices == 0 && (!matches!(link, BrokenLink::NoPod(..)) || published == 0) =>
-        {
-            (
-                DriverVerdict::Broken,
-                words::publishes_nothing(&row.nodes, &broken_link_text(link)),
-            )
-        }
+        (Some((row, link)), _) if row.devices == 0 && (!row.is_meant || published == 0) => (
+            DriverVerdict::Broken,
+            words::publishes_nothing(&row.nodes, &broken_link_text(link)),
+        ),
         // What no node reaches serves none.
         _ if rows.iter().all(|row| row.devices == 0 || row.nodes.is_empty()) && unreached.is_some() => {
             (DriverVerdict::Broken, unreached.unwrap_or_default())
@@ -383,8 +386,8 @@ fn serves(devices: usize, rows: &[DriverNodes]) -> String {
 }
 
 /// A pod that is there and does not do its work comes before a DaemonSet that has none there, and that before what works.
-fn rank(link: Option<&BrokenLink>) -> u8 {
-    match link {
+fn rank(row: &DriverNodes) -> u8 {
+    match row.link {
         Some(BrokenLink::NoPod(..)) => 1,
         Some(_) => 0,
         None => 2,

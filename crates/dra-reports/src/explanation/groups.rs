@@ -1,6 +1,5 @@
 //! The nodes that are rejected in groups, and what keeps all of them from taking the pod: what people read first.
 
-use std::cell::OnceCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,8 +16,7 @@ use crate::words::same_pool;
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, RuledOut};
 use dra_allocator::{AlternativeExplanation, Unfit};
 use dra_model::{
-    AllocationMode, Claim, Cluster, DeviceRequest, INSTANCE_TYPE, Key, Pod, PoolId, Quantity, Str, Taint,
-    Time,
+    AllocationMode, Claim, Cluster, DeviceRequest, Key, Pod, PoolId, Quantity, Str, Taint, Time,
 };
 use dra_rules::kubelet::{self, BrokenLink, KeptOff, Stages};
 use dra_rules::scheduling::{self, Cycle, Lack, Plain, drivers_named};
@@ -687,7 +685,6 @@ pub(super) fn unserved(
     let stages = Stages::of(cluster, now);
     let mut found: Option<(u8, Unserved)> = None;
     for driver in drivers_of(cluster, selectors, class) {
-        let types = OnceCell::new();
         let without = judged.iter().filter(|node| has_none(node, wanted));
         for node in without.take(MOST_LOOKED_AT) {
             let Some(found_node) = cluster.node(&node.node) else {
@@ -696,11 +693,7 @@ pub(super) fn unserved(
             let Some(link) = stages.broken_link(&driver, found_node) else {
                 continue;
             };
-            let is_alike = || {
-                let of = found_node.metadata.label(INSTANCE_TYPE);
-                of.is_some_and(|of| types.get_or_init(|| served_types(cluster, &driver)).contains(of))
-            };
-            let strength = strength(&link, is_alike);
+            let strength = strength(&link, || stages.is_like_served(&driver, found_node));
             match &mut found {
                 Some((most, known)) if *most >= strength => {
                     let is_same = std::mem::discriminant(&known.link) == std::mem::discriminant(&link);
@@ -724,15 +717,6 @@ pub(super) fn unserved(
     Some((found, is_cause))
 }
 
-/// The types of the machines that the driver publishes devices for.
-fn served_types<'c>(cluster: &'c Cluster, driver: &Str) -> BTreeSet<&'c Str> {
-    let slices = cluster.slices().filter(|slice| slice.spec.driver == *driver);
-    let nodes = slices.filter_map(|slice| cluster.node(slice.spec.node_name.as_ref()?));
-    nodes
-        .filter_map(|node| node.metadata.label(INSTANCE_TYPE))
-        .collect()
-}
-
 /// The least strength of a link that is hardly meant to be so.
 const FAULT: u8 = 2;
 
@@ -743,7 +727,7 @@ fn strength(link: &BrokenLink, is_alike: impl Fn() -> bool) -> u8 {
     match link {
         BrokenLink::NoPod(_, None | Some(KeptOff::Labels(_))) if !is_alike() => 0,
         BrokenLink::Silent(_) => 1,
-        BrokenLink::NotReady(_) | BrokenLink::NoPod(..) => 2,
+        BrokenLink::NotReady(..) | BrokenLink::NoPod(..) => 2,
         BrokenLink::Refused(_)
         | BrokenLink::Unselected(..)
         | BrokenLink::Crashing { .. }

@@ -525,8 +525,8 @@ impl<'e> Explained<'e> {
             Obstacle::Claim(ClaimProblem::Missing { claim }) => {
                 let target = format!("claim/{claim}");
                 let message = words::fixes::create(&target);
-                let who = words::fixes::create_how(Kind::ResourceClaim);
-                report.tell_namesake(self.cluster(), Kind::ResourceClaim, claim);
+                let found = report.tell_namesake(self.cluster(), Kind::ResourceClaim, claim);
+                let who = words::fixes::create_how(Kind::ResourceClaim, found.as_ref());
                 if self.cluster().template(claim).is_some() {
                     report.notes.push(words::template_is_meant(claim));
                 }
@@ -540,7 +540,7 @@ impl<'e> Explained<'e> {
             Obstacle::Request(RequestProblem::NoClass { class, .. }) => {
                 let target = format!("deviceclass/{class}");
                 let message = words::fixes::create(&target);
-                let who = words::fixes::create_how(Kind::DeviceClass);
+                let who = words::fixes::create_how(Kind::DeviceClass, None);
                 let look = Command::kubectl("get").arg("deviceclasses").done();
                 FixItem::unproven("CreateClass", target, message, by_hand(who)).look(look)
             }
@@ -791,7 +791,7 @@ impl<'e> Explained<'e> {
                 if let Cause::Unoffered(resource, _) = &cause {
                     waiting::add_unoffered(report, resource);
                     if let Some(class) = implicit_class(resource) {
-                        report.tell_namesake(self.cluster(), Kind::DeviceClass, &Key::new("", class));
+                        _ = report.tell_namesake(self.cluster(), Kind::DeviceClass, &Key::new("", class));
                     }
                 }
                 report.cause = Some(cause);

@@ -185,11 +185,11 @@ impl Diagnosis {
         self.reasons.push(Fact::NotMade(why).into());
     }
 
-    /// What may be meant by an object that does not exist.
-    pub(super) fn tell_namesake(&mut self, cluster: &Cluster, kind: Kind, missing: &Key) {
-        let found = namesake(cluster, kind, missing);
-        self.notes
-            .extend(found.map(|found| words::may_be_meant(kind, &found)));
+    /// Notes what may be meant by an object that does not exist, and returns it.
+    pub(super) fn tell_namesake(&mut self, cluster: &Cluster, kind: Kind, missing: &Key) -> Option<Namesake> {
+        let found = namesake(cluster, kind, missing)?;
+        self.notes.push(words::may_be_meant(kind, &found));
+        Some(found)
     }
 
     /// That there is no template for claims of the pod, and who has to create it.
@@ -198,7 +198,7 @@ impl Diagnosis {
         self.reasons
             .push(Fact::NoTemplate(template.clone(), pod.clone()).into());
         let target = format!("resourceclaimtemplate/{template}");
-        self.tell_namesake(cluster, Kind::ResourceClaimTemplate, template);
+        let found = self.tell_namesake(cluster, Kind::ResourceClaimTemplate, template);
         let (message, how) = match maker(cluster, template) {
             Some(owner) => (
                 words::fixes::await_template(&target, &owner.kind, &owner.key),
@@ -211,7 +211,7 @@ impl Diagnosis {
                 ),
                 None => (
                     words::fixes::create(&target),
-                    words::fixes::create_how(Kind::ResourceClaimTemplate),
+                    words::fixes::create_how(Kind::ResourceClaimTemplate, found.as_ref()),
                 ),
             },
         };

@@ -152,6 +152,13 @@ pub(super) fn of_scheduler(
     if word.who == Speaker::Scheduler && report.reject(cluster, pod, &rejections(&word.said)) {
         return;
     }
+    // There is no cluster without pods of its own in other namespaces.
+    let mut others = cluster.pods().map(|other| &other.metadata.namespace);
+    if others.all(|other| *other == pod.metadata.namespace) {
+        report
+            .notes
+            .push(words::may_lack_namespaces(&pod.metadata.namespace));
+    }
     let is_outdated = word.who == Speaker::Scheduler && is_outdated(cluster, pod, &word.said);
     report.contradict(word, is_outdated);
 }

@@ -467,7 +467,7 @@ pub(crate) fn look_at_link(link: &BrokenLink) -> Result<Script, NoCommand> {
         BrokenLink::Crashing { pod, reason, .. } if !has_logs(reason) => ("pod", pod),
         BrokenLink::Pending(pod, _) => ("pod", pod),
         BrokenLink::Crashing { pod, .. }
-        | BrokenLink::NotReady(pod)
+        | BrokenLink::NotReady(pod, _)
         | BrokenLink::Forbidden(pod, _)
         | BrokenLink::Silent(pod) => return logs_of(pod),
     };

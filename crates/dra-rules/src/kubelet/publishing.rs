@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::drivers::{Plugin, daemon_set_of, is_called_like, is_called_plugin, keeps_pods_off, republishing};
-use super::{KeptOff, STARTING_SECONDS, Stages, publishes_for};
+use super::{Doing, KeptOff, STARTING_SECONDS, Stages, publishes_for};
 use crate::access::{Access, Answer, Request, User};
 use crate::owners::refused_last;
 use crate::scheduling::drivers_named;
-use dra_model::{Cluster, Event, Key, Kind, Node, Owner, Pod, Str, Taint, Time};
+use dra_model::{Cluster, Event, INSTANCE_TYPE, Key, Kind, Node, Owner, Pod, Str, Taint, Time};
 
 /// Owner of a driver's pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +62,8 @@ pub enum BrokenLink {
     },
     /// Its pod has no node yet; the scheduler's message.
     Pending(Key, Str),
-    /// Its pod has been there for long, and is not ready.
-    NotReady(Key),
+    /// Its pod has been there for long, and is not ready; what it does, as far as the kubelet says.
+    NotReady(Key, Option<Doing>),
     /// Its pod runs with a service account of this name that may not create slices.
     Forbidden(Key, Str),
     /// Its pod runs and publishes nothing.
@@ -94,7 +94,7 @@ impl BrokenLink {
             Self::Refused(_) | Self::NoPod(..) | Self::Unselected(..) => None,
             Self::Crashing { pod, .. }
             | Self::Pending(pod, _)
-            | Self::NotReady(pod)
+            | Self::NotReady(pod, _)
             | Self::Forbidden(pod, _)
             | Self::Silent(pod) => Some(pod),
         }
@@ -157,6 +157,22 @@ impl Stages<'_> {
         }
     }
 
+    /// Returns whether the node is a machine of a type that `driver` publishes devices for, so that it should have some, too.
+    pub fn is_like_served(&self, driver: &Str, node: &Node) -> bool {
+        let Some(type_) = node.metadata.label(INSTANCE_TYPE) else {
+            return false;
+        };
+        let mut slices = self.cluster.slices().filter(|slice| slice.spec.driver == *driver);
+        slices.any(|slice| {
+            let served = slice
+                .spec
+                .node_name
+                .as_ref()
+                .and_then(|name| self.cluster.node(name));
+            served.is_some_and(|served| served.metadata.label(INSTANCE_TYPE) == Some(type_))
+        })
+    }
+
     /// Returns why `driver` cannot prepare on `node` the devices that it publishes for it: they stay published when its pod stops working.
     pub fn unprepared(&self, driver: &Str, node: &Node) -> Option<BrokenLink> {
         let plugin = self.plugin(driver, &node.metadata.name);
@@ -183,11 +199,10 @@ impl Stages<'_> {
                 reason: why.reason,
             }),
             Plugin::NotReady(pod) => {
-                let since = self
-                    .cluster
-                    .pod(&pod)
-                    .and_then(|pod| pod.metadata.creation_timestamp);
-                self.lasts(since).then_some(BrokenLink::NotReady(pod))
+                let found = self.cluster.pod(&pod);
+                let since = found.and_then(|pod| pod.metadata.creation_timestamp);
+                let doing = || found.and_then(|pod| self.doing(pod));
+                self.lasts(since).then(|| BrokenLink::NotReady(pod, doing()))
             }
             _ => None,
         }
@@ -317,10 +332,7 @@ fn refused(cluster: &Cluster, driver: &str, set: Option<&Key>) -> Option<Refused
 
 /// Returns whether a service account may not create slices: no role lets it, or, where roles were not read, an event says that it was refused.
 fn is_refused(cluster: &Cluster, namespace: &Str, account: &Str) -> bool {
-    let mut kinds = Kind::OF_RIGHTS.into_iter();
-    let knows_roles =
-        kinds.all(|kind| cluster.gap(kind, "").is_none()) && cluster.cluster_role_bindings().next().is_some();
-    if knows_roles {
+    if cluster.cluster_role_bindings().next().is_some() {
         let request = Request {
             verb: "create",
             group: "resource.k8s.io",
@@ -328,7 +340,11 @@ fn is_refused(cluster: &Cluster, namespace: &Str, account: &Str) -> bool {
             ..Request::default()
         };
         let user = User::service_account(namespace, account);
-        return Access::of(cluster).allowed_by_roles(&user, &request) == Answer::No;
+        match Access::of(cluster).allowed_by_roles(&user, &request) {
+            Answer::Yes => return false,
+            Answer::No => return true,
+            Answer::Unknown(_) => {}
+        }
     }
     // `resourceslices.resource.k8s.io is forbidden: User "system:serviceaccount:N:A" cannot create resource …`
     let user = format!("\"system:serviceaccount:{namespace}:{account}\" cannot");

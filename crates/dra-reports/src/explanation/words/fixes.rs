@@ -4,6 +4,7 @@ use dra_model::{Key, Kind, NodeSelector, Pool, PoolId, Quantity, Str, Time};
 use dra_rules::scheduling::{Fix, Unsimulated};
 
 use super::super::items::GetsItem;
+use super::super::namesake::Namesake;
 use crate::listing::{selector_terms, some};
 use crate::stage::labels_text;
 use crate::words::{delete_rule, pool_is_incomplete};
@@ -580,9 +581,12 @@ pub(in super::super) fn create(target: &str) -> String {
     format!("create {target}")
 }
 
-/// What to know before creating it.
-pub(in super::super) fn create_how(kind: Kind) -> &'static str {
+/// What to know before creating it, where this may be meant.
+pub(in super::super) fn create_how(kind: Kind, found: Option<&Namesake>) -> &'static str {
     match kind {
+        _ if matches!(found, Some(Namesake::Elsewhere(_))) => {
+            "copy that of the other namespace, or create the pod in that namespace instead"
+        }
         Kind::DeviceClass => "ask an administrator for it (usually installed with the driver)",
         Kind::ResourceClaimTemplate => "ask the owner of the pod what its claims should request",
         _ => "ask the owner of the pod what the claim should request",

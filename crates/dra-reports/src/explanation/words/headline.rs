@@ -2,7 +2,6 @@
 
 use dra_allocator::{AttemptError, ErrorSubject, Failure};
 use dra_model::{Gate, Key};
-use dra_rules::kubelet::Doing;
 use dra_rules::owners::{OwnerName, Queued, Retry};
 use dra_rules::scheduling::{IN_MEMORY_CLAIM, Spared};
 
@@ -20,7 +19,7 @@ use super::reasons::{
 use super::{NAMED, listed, listed_names, number, one, several, which, word};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::{selector_terms, some};
-use crate::stage::{broken_link_text, republishing_text, stuck_text, template_missing};
+use crate::stage::{broken_link_text, doing_text, republishing_text, stuck_text, template_missing};
 use crate::words::counted;
 
 /// The answer.
@@ -147,14 +146,7 @@ fn of_bound(Bound { node, devices, how }: &Bound) -> String {
     };
     match how {
         OnNode::Starts(None) => format!("the pod is bound to {node}"),
-        OnNode::Starts(Some(Doing::Initializing(container, since))) => {
-            let since = since.map_or_else(String::new, |since| format!(", of a pod that started at {since}"));
-            format!("the pod is starting on {node}: init container {container} is running{since}")
-        }
-        OnNode::Starts(Some(Doing::Pulling(said, since))) => {
-            let since = since.map_or_else(String::new, |since| format!(" since {since}"));
-            format!("the pod is starting on {node}{since}: {said}")
-        }
+        OnNode::Starts(Some(doing)) => format!("the pod is starting on {node}: {}", doing_text(doing)),
         OnNode::Runs => format!("the pod is running on {node}{with}"),
         OnNode::Ends(ending) => ends(node, ending),
         OnNode::Stuck(fact) => format!("the pod is bound to {node}, but {}", self::fact(fact)),

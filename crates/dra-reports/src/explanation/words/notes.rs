@@ -282,6 +282,13 @@ pub(in super::super) fn may_have_changed(who: &Speaker) -> String {
 /// That what kube-scheduler said is over.
 pub(in super::super) const HAS_CHANGED: &str = "the state has changed since then, as no node has such a taint or is cordoned now: the scheduler retries within minutes";
 
+/// That claims of other namespaces may hold the devices.
+pub(in super::super) fn may_lack_namespaces(only: &str) -> String {
+    format!(
+        "possible cause: claims of other namespaces hold the devices, as all pods that were read are in namespace {only}"
+    )
+}
+
 /// That all pods of an owner have one claim.
 pub(in super::super) fn shared_by_all(owner: &str, claim: &Key) -> String {
     format!(

@@ -469,7 +469,7 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
         BrokenLink::Unselected(..) => {
             "correct its nodeSelector, or check what should set these labels on nodes"
         }
-        BrokenLink::Crashing { .. } | BrokenLink::Pending(..) | BrokenLink::NotReady(_) => {
+        BrokenLink::Crashing { .. } | BrokenLink::Pending(..) | BrokenLink::NotReady(..) => {
             "check why its pod is not running"
         }
         BrokenLink::Forbidden(..) => {

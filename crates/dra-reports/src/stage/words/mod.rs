@@ -9,7 +9,7 @@ use crate::warnings::missing;
 use crate::words::{counted, tainted};
 use dra_model::{ContainerEnd, ContainerStatus, DeviceId, Key, Pod, Str, Time};
 use dra_rules::kubelet::{
-    Attaching, BrokenLink, Cause, Due, Evidence, Heartbeat, KeptOff, Party, Plugin, Problem, Refused,
+    Attaching, BrokenLink, Cause, Doing, Due, Evidence, Heartbeat, KeptOff, Party, Plugin, Problem, Refused,
     Unknown, Unread, Waiting, Waits, has_logs,
 };
 use dra_rules::owners::{Incomplete, OwnerName};
@@ -585,12 +585,27 @@ pub(crate) fn broken_link_text(link: &BrokenLink) -> String {
             reason,
         } => format!("pod/{pod} {} (container {container}: {reason})", crashing(reason)),
         BrokenLink::Pending(pod, message) => is_pending(&format!("pod/{pod}"), message),
-        BrokenLink::NotReady(pod) => format!("pod/{pod} is not ready"),
+        BrokenLink::NotReady(pod, None) => format!("pod/{pod} is not ready"),
+        BrokenLink::NotReady(pod, Some(doing)) => format!("pod/{pod} is not ready: {}", doing_text(doing)),
         BrokenLink::Forbidden(pod, account) => format!(
             "pod/{pod} uses serviceaccount/{}/{account}, which is not allowed to create resourceslices",
             pod.namespace
         ),
         BrokenLink::Silent(pod) => format!("pod/{pod} is ready but publishes nothing"),
+    }
+}
+
+/// What a pod that is starting does.
+pub(crate) fn doing_text(doing: &Doing) -> String {
+    match doing {
+        Doing::Initializing(container, since) => {
+            let since = since.map_or_else(String::new, |since| format!(", of a pod that started at {since}"));
+            format!("init container {container} is running{since}")
+        }
+        Doing::Pulling(said, since) => {
+            let since = since.map_or_else(String::new, |since| format!(" (since {since})"));
+            format!("{said}{since}")
+        }
     }
 }
 
