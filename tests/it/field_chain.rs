@@ -1349,6 +1349,25 @@ const CASES: &[Case] = &[
         has: &["possible cause: claims of other namespaces hold the devices"],
         has_not: &[],
     },
+    // The kubelet rejects the pods of a Job: they have no logs.
+    Case {
+        ask: "explain job/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "job-whose-pods-the-kubelet-rejects",
+        code: 1,
+        has: &[
+            "the kubelet on gpu-1 rejected it: OutOfcpu",
+            "fix why the kubelet rejects pod/ml/train-7xk2d",
+        ],
+        has_not: &["logs"],
+    },
+    // Of two classes with one extended resource the newer counts.
+    Case {
+        ask: "explain pod/legacy -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "two-classes-of-one-resource",
+        code: 1,
+        has: &["provides nvidia.com/gpu, which deviceclass/"],
+        has_not: &[],
+    },
     // A container runs again that keeps ending.
     Case {
         ask: "explain pod/infer -n=ml --complete --now=2026-11-28T10:00:00Z",

@@ -248,7 +248,9 @@ pub fn explain_all(cluster: &Cluster, namespace: Option<&Str>, settings: &Settin
         }
     }
     list.not_explained += bound.len().saturating_sub(MOST_BOUND);
-    let unmade = unmade_owners(cluster, namespace, |resource| likeness.are_devices(resource));
+    let unmade = unmade_owners(cluster, namespace, settings.now, |resource| {
+        likeness.are_devices(resource)
+    });
     groups.extend(unmade.into_iter().map(Group::of_owner));
     list.items = groups.into_iter().map(Group::item).collect();
     // Of equal ones the first by name.

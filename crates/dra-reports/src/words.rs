@@ -1,10 +1,11 @@
 //! The sentences of the reports that are one file each, and those that several reports share. Nothing reads them again.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use dra_model::{
-    ConsumerReference, DeviceId, Evidence, Gap, Gate, Key, Kind, Meta, NodeSelector, OwnerReference, Pool,
-    Slice, Str, TOO_MUCH_WORK, Taint,
+    Class, ConsumerReference, DeviceId, Evidence, Gap, Gate, Key, Kind, Meta, NodeSelector, OwnerReference,
+    Pool, Slice, Str, TOO_MUCH_WORK, Taint,
 };
 
 use crate::listing::{selector_terms, some};
@@ -82,6 +83,27 @@ pub(super) fn publishes_in_part(serves: &str, pool: Option<&Pool<'_>>) -> String
         format!(", but pool/{} {}", pool.id, pool_is_incomplete(pool))
     });
     format!("{serves}{why}")
+}
+
+/// What a class does with an extended resource that `others` name, too; it is the first that counts.
+pub(crate) fn shared_resource(resource: &Str, first: &Class, others: &[&Arc<Class>]) -> String {
+    let several = others.len() > 1;
+    let created = |class: &Class| class.metadata.creation_timestamp;
+    let is_newest = others.iter().all(|class| created(class) < created(first));
+    let names = others
+        .iter()
+        .map(|class| format!("deviceclass/{}", class.metadata.name));
+    format!(
+        "provides {resource}, which {} {} too: kube-scheduler uses this class, {}, and ignores the {}",
+        some(names),
+        if several { "provide" } else { "provides" },
+        if is_newest {
+            "the newest"
+        } else {
+            "the first by name among the newest"
+        },
+        if several { "others" } else { "other" },
+    )
 }
 
 /// How a driver publishes a pool again.

@@ -245,6 +245,8 @@ pub(crate) enum NoPods {
         last: Key,
         /// The container of it that failed, with its exit code.
         end: Option<(Str, i32)>,
+        /// That the kubelet did not let it start.
+        rejected: Option<Box<StageFact>>,
     },
     /// It has ended, as this condition says, which has a reason and a message.
     Ended(Condition),

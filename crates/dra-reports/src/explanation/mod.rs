@@ -41,6 +41,7 @@ use super::remedy::{Remedy, drop_finalizers, end_consumers};
 use super::stage::unlisted_text;
 
 use crate::script::{Command, replace_saved, save_without_finalizers};
+use crate::words::shared_resource;
 use dra_allocator::Failure;
 use dra_allocator::devices::ClassSelectors;
 use dra_model::{
@@ -52,8 +53,9 @@ use dra_rules::quota::Quotas;
 use dra_rules::reservation::{Origin, claim_names, is_done, manager, unlisted, users};
 use dra_rules::scheduling::{
     ClaimProblem, Cycle, Effort, Fix, Fixes, GenerateError, Hanging, Obstacle, RequestProblem, Scheduler,
-    Start, Subject, Verdict, foreign_scheduler, generate_claims, implicit_class, judge_all, message,
-    message_of_obstacle, not_simulated, other_scheduler, smallest, spared, victims,
+    Start, Subject, Verdict, classes_of_resources, foreign_scheduler, generate_claims, implicit_class,
+    judge_all, message, message_of_obstacle, not_simulated, other_scheduler, pod_requests, smallest, spared,
+    victims,
 };
 
 pub use super::remedy::Remake;
@@ -802,6 +804,7 @@ impl<'e> Explained<'e> {
                 report.notes.extend(words::keeps_alignment(lacking));
             }
             self.drivers(report, cycle, &selectors);
+            self.shared_resources(report);
         }
         self.releases(report, cycle, &verdicts);
         self.fixes(report);
@@ -818,6 +821,28 @@ impl<'e> Explained<'e> {
             }
             self.await_new_nodes(report);
             self.await_upgraded_node(report);
+        }
+    }
+
+    /// Notes which of several classes counts that name an extended resource of the pod.
+    fn shared_resources(&self, report: &mut Diagnosis) {
+        let Some(pod) = self.pod else { return };
+        let gate = self
+            .cluster()
+            .environment()
+            .gate(Component::Scheduler, Gate::DRAExtendedResource);
+        let requests = pod_requests(pod);
+        for (resource, classes) in classes_of_resources(self.cluster()) {
+            if let [first, others @ ..] = classes.as_slice()
+                && gate.enabled
+                && !others.is_empty()
+                && requests.contains_key(resource)
+            {
+                let shared = shared_resource(resource, first, others);
+                report
+                    .notes
+                    .push(format!("deviceclass/{} {shared}", first.metadata.name));
+            }
         }
     }
 

@@ -11,7 +11,9 @@ use super::{explain_pod, failing_end, words};
 use crate::allocation::{Settings, Target};
 use crate::remedy::Remedy;
 use crate::script::Command;
-use dra_model::{Cluster, Condition, Key, Kind, Owner, OwnerReference, Pod, Str};
+use crate::stage::{StageFact, logs_of};
+use dra_model::{Cluster, Condition, Key, Kind, Owner, OwnerReference, Pod, Str, Time};
+use dra_rules::kubelet::{Stages, is_refusal};
 use dra_rules::owners::{KUEUE, Lineage, OwnerName, Queued, refused_last};
 
 /// Pods of one owner that are explained until one is found that waits.
@@ -88,7 +90,7 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
     let Some(first) = pods.first() else {
         return known.map(|owner| without_pods(cluster, owner));
     };
-    if let Some(failed) = known.and_then(|owner| failed_pods(cluster, owner, active)) {
+    if let Some(failed) = known.and_then(|owner| failed_pods(cluster, owner, active, settings.now)) {
         return Some(failed);
     }
     let is_fine = |report: &Diagnosis| {
@@ -130,7 +132,7 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
 }
 
 /// Why a Job without active pods, whose last pod has failed, is not over.
-fn failed_pods(cluster: &Cluster, owner: &Owner, active: usize) -> Option<Diagnosis> {
+fn failed_pods(cluster: &Cluster, owner: &Owner, active: usize, now: Time) -> Option<Diagnosis> {
     let (failed, limit) = owner.failed.filter(|(failed, limit)| failed <= limit)?;
     if active > 0 || owner.is_suspended || ended(owner).is_some() {
         return None;
@@ -146,19 +148,27 @@ fn failed_pods(cluster: &Cluster, owner: &Owner, active: usize) -> Option<Diagno
     }
     let mut report = Diagnosis::new(Target::owner(&owner.kind, &owner.key));
     let target = format!("pod/{}", last.key());
-    let (message, how) = words::fixes::failing_pods(&target);
-    let logs = Command::kubectl("logs")
-        .object(Kind::Pod, &last.metadata.name)
-        .namespace(&last.metadata.namespace)
-        .args(&["--all-containers", "--tail=50"]);
+    let is_rejected = last
+        .status
+        .reason
+        .as_ref()
+        .is_some_and(|reason| is_refusal(reason));
+    let stages = is_rejected.then(|| Stages::of(cluster, now));
+    let stuck = stages.as_ref().and_then(|stages| stages.pod(last)?.stuck);
+    let rejected = stuck.map(|stuck| Box::new(StageFact::of(&stuck, last)));
+    let (message, how) = words::fixes::failing_pods(&target, rejected.is_some());
+    let look = match last.node().filter(|_| rejected.is_some()) {
+        Some(node) => Command::kubectl("describe").object(Kind::Node, node).done(),
+        None => logs_of(&last.key()),
+    };
     let fix = FixItem::unproven("RepairContainer", target, message, Remedy::by_hand(how));
-    report.fixes.push(fix.look(logs.done()));
-    let (last, end) = (last.key(), failing_end(last));
+    report.fixes.push(fix.look(look));
     let why = NoPods::Failed {
         failed,
         limit,
-        last,
-        end,
+        last: last.key(),
+        end: failing_end(last),
+        rejected,
     };
     report.conclude(Answer::NoPods(OwnerName::from(owner), why));
     Some(report)
@@ -271,6 +281,7 @@ fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {
 pub(crate) fn unmade_owners(
     cluster: &Cluster,
     namespace: Option<&Str>,
+    now: Time,
     are_devices: impl Fn(&Str) -> bool,
 ) -> Vec<Diagnosis> {
     let owners = &cluster.environment().owners;
@@ -305,7 +316,7 @@ pub(crate) fn unmade_owners(
         });
         match active.get(&(kind, namespace, name)) {
             Some(active) => {
-                fewer_pods(cluster, owner, *active).or_else(|| failed_pods(cluster, owner, *active))
+                fewer_pods(cluster, owner, *active).or_else(|| failed_pods(cluster, owner, *active, now))
             }
             None => Some(without_pods(cluster, owner)),
         }

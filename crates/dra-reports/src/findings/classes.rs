@@ -8,6 +8,7 @@ use super::finding::Subject;
 use super::{Code, Finding, Look, words};
 use crate::remedy::Remedy;
 use crate::script::{change, touch};
+use crate::words::shared_resource;
 use dra_model::{Class, Component, Gate, Kind, Str};
 use dra_rules::scheduling::classes_of_resources;
 
@@ -29,11 +30,7 @@ pub(super) fn look(look: &mut Look<'_>) {
 
 /// Classes with one extended resource: the scheduler uses the first.
 fn shared(look: &mut Look<'_>, resource: &Str, first: &Class, others: &[&Arc<Class>]) {
-    let newer = others
-        .iter()
-        .all(|class| class.metadata.creation_timestamp < first.metadata.creation_timestamp);
-    let names: Vec<&Str> = others.iter().map(|class| &class.metadata.name).collect();
-    let message = words::shared_resource(resource, &names, newer);
+    let message = shared_resource(resource, first, others);
     let without = others.iter().map(|class| {
         let operations = vec![
             json!({"op": "test", "path": "/spec/extendedResourceName", "value": resource}),

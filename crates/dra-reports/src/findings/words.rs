@@ -274,21 +274,6 @@ pub(super) const TOLERATED_FOREVER: &str = "without tolerationSeconds the taint 
 
 // Classes.
 
-pub(super) fn shared_resource(resource: &Str, others: &[&Str], is_newest: bool) -> String {
-    let several = others.len() > 1;
-    format!(
-        "provides {resource}, which {} {} too: kube-scheduler uses this class, {}, and ignores the {}",
-        some(others.iter().map(|class| format!("deviceclass/{class}"))),
-        if several { "provide" } else { "provides" },
-        if is_newest {
-            "the newest"
-        } else {
-            "the first by name among the newest"
-        },
-        if several { "others" } else { "other" },
-    )
-}
-
 pub(super) const RESOURCE_IS_TAKEN: &str = "removes the name from the ignored classes, and then writes the class that keeps it again, because kube-scheduler forgets a name that \
      any class drops";
 

@@ -451,7 +451,8 @@ fn logs(pod: Option<&Key>, node: &str) -> Result<Script, NoCommand> {
     }
 }
 
-fn logs_of(pod: &Key) -> Result<Script, NoCommand> {
+/// The last lines that the containers of a pod have written.
+pub(crate) fn logs_of(pod: &Key) -> Result<Script, NoCommand> {
     Command::kubectl("logs")
         .object(Kind::Pod, &pod.name)
         .namespace(&pod.namespace)

@@ -283,8 +283,12 @@ pub(in super::super) const RESTORE_CONTROLLER: &str =
 pub(in super::super) const RESTORE_CONTROLLER_HOW: &str =
     "it creates the claim once it runs; if it is running, check its log";
 
-/// The pods of a Job that fail one after the other.
-pub(in super::super) fn failing_pods(last: &str) -> (String, &'static str) {
+/// The pods of a Job that fail one after the other, or that the kubelet rejects.
+pub(in super::super) fn failing_pods(last: &str, are_rejected: bool) -> (String, &'static str) {
+    if are_rejected {
+        let how = "the pods that the Job creates next have the same template: it may request more than its node has left";
+        return (format!("fix why the kubelet rejects {last}"), how);
+    }
     (
         format!("fix what fails in {last}"),
         "check its logs; the pods that the Job creates next have the same template",

@@ -77,14 +77,18 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
                 limit,
                 last,
                 end,
+                rejected,
             },
         ) => {
             let pods = counted(usize::try_from(*failed).unwrap_or_default(), "pod", "pods");
             let end = end.as_ref().map_or_else(String::new, |(container, code)| {
                 format!(" (container {container} exited with code {code})")
             });
+            let rejected = rejected
+                .as_ref()
+                .map_or_else(String::new, |fact| format!(" ({})", stuck_text(fact)));
             format!(
-                "{pods} of {owner} failed, the last {}{end}; it retries after a delay, up to backoffLimit {limit}",
+                "{pods} of {owner} failed, the last {}{end}{rejected}; it retries after a delay, up to backoffLimit {limit}",
                 pod(last)
             )
         }
