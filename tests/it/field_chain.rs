@@ -1368,6 +1368,17 @@ const CASES: &[Case] = &[
         has: &["provides nvidia.com/gpu, which deviceclass/"],
         has_not: &[],
     },
+    // The volume is bound to the node whose only device is in use, and a filter that is not simulated rejects the other.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "volume-where-the-device-is-in-use",
+        code: 1,
+        has: &[
+            "gpu-b has the devices and resources for it, but kube-scheduler rejects it",
+            "Fits on gpu-a once pod/ml/nb-0 finishes",
+        ],
+        has_not: &["Unknown whether waiting helps"],
+    },
     // A container runs again that keeps ending.
     Case {
         ask: "explain pod/infer -n=ml --complete --now=2026-11-28T10:00:00Z",

@@ -197,6 +197,7 @@ fn with_quotas(
             Start::Cycle(cycle) if cycle.not_ready().is_empty() => {
                 let claims: Vec<&Claim> = cycle.user_claims().iter().map(|claim| &**claim).collect();
                 word::of_scheduler(&mut report, cluster, pod, &claims, settings.now);
+                explained.wait_elsewhere(&mut report, pod);
             }
             Start::Obstacle(Obstacle::Claim(problem)) if refused.is_none() => {
                 explained.doubt_unmade(&mut report, problem);
@@ -517,6 +518,27 @@ impl<'e> Explained<'e> {
         if matches!(obstacle, Obstacle::Request(_)) {
             self.fixes(report);
         }
+    }
+
+    /// Says that waiting helps on nodes that lack devices now, where filters which are not simulated reject the others: these come before the
+    /// filter for devices (`scheduler/apis/config/v1/default_plugins.go`, `applyDynamicResources`, v1.37.2), so the former have passed them.
+    fn wait_elsewhere(&self, report: &mut Diagnosis, pod: &Arc<Pod>) {
+        let Some(Cause::Rejected(rejected, _)) = &report.cause else {
+            return;
+        };
+        if report.nodes.len() == rejected.len() {
+            return;
+        }
+        let mut others = self.cluster().clone();
+        for node in rejected {
+            others.apply(Change::Delete(Kind::Node, Key::new("", node.clone())));
+        }
+        let scheduler = Scheduler::new(&others, self.settings.now);
+        let mut found = Diagnosis::new(report.target.clone());
+        let explained = Explained::of_pod(&scheduler, pod, self.settings).cause_only();
+        explained.start(&mut found, &scheduler.pod(pod));
+        let helps = |waiting: &WaitingItem| matches!(waiting.helps, Helps::WhenOneEnds | Helps::WhenEnd);
+        report.waiting = found.waiting.filter(helps).or(report.waiting.take());
     }
 
     /// What has to be there first. What it would hold cannot be known, so it cannot be proven to help.
