@@ -134,7 +134,17 @@ fn of_classes_with_one_extended_resource_the_newest_counts_and_the_command_keeps
     };
     providing("a-older", "gpu.example.com");
     providing("b-newer", "nic.example.com");
+    // The scheduler watches classes and pods apart. It sees changes of classes in their order: one whose pod has a node is behind all others.
+    let classes_are_seen = |before: &str| {
+        let name = format!("before-{before}");
+        let resource = format!("example.com/{name}");
+        let spec = json!({"spec": {"extendedResourceName": resource}});
+        cluster.create(&class(&name, "device.driver == 'gpu.example.com'").with(spec));
+        cluster.create(&pod(&name).requesting(&resource, 1));
+        cluster.wait_scheduled([format!("pod/{name}").as_str()]);
+    };
     let driver_of = |name: &str| {
+        classes_are_seen(name);
         cluster.create(&pod(name).requesting("example.com/any", 1));
         let pod = cluster.wait(&format!("pod/{name}"), "it has a node", |pod| {
             pod["spec"]["nodeName"].is_string()
@@ -158,6 +168,7 @@ fn of_classes_with_one_extended_resource_the_newest_counts_and_the_command_keeps
     // Without the last part of the command the name would be lost.
     providing("c-newest", "gpu.example.com");
     cluster.delete("class/c-newest");
+    classes_are_seen("third");
     cluster.create(&pod("third").requesting("example.com/any", 1));
     cluster.wait_unschedulable(["pod/third"]);
     cluster.patch(

@@ -115,12 +115,12 @@ fn prometheus_scrapes_what_status_reports() {
             (values.values().copied().eq([2.0])).then_some(())
         });
     }
-    let targets = prometheus.ask("/api/v1/targets").expect("an answer");
-    let target = &targets["data"]["activeTargets"][0];
-    assert_eq!(
-        (target["health"].as_str(), target["lastError"].as_str()),
-        (Some("up"), Some(""))
-    );
+    // On a busy machine a scrape may take longer than Prometheus waits.
+    wait_for("the last scrape succeeded", || {
+        let targets = prometheus.ask("/api/v1/targets")?;
+        let target = &targets["data"]["activeTargets"][0];
+        (target["health"] == "up" && target["lastError"] == "").then_some(())
+    });
     exporter.end();
 }
 
@@ -135,6 +135,8 @@ fn the_rights_that_are_shipped_are_those_that_export_uses() {
     exporter.wait_for("/metrics", "dra_checks_incomplete 0");
     let metrics = exporter.ask("/metrics");
     assert!(!metrics.contains("dra_unread{"), "{metrics}");
+    // Since it leads, it is ready once every watch is open.
+    exporter.wait_for("/readyz", " 200 OK");
     exporter.end();
     let requests = cluster.requests_of("exporter");
     let rules = shipped("export", "ClusterRole");

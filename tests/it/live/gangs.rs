@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::support::cluster::objects::{Manifest, claim, claim_spec, gpu, gpu_slice, pod, pod_group};
 use crate::support::cluster::{Cluster, Component, Options};
 use crate::support::schema::assert_valid;
+use crate::support::wait::try_wait;
 
 /// No object of a gang shows that the scheduler has its gates on.
 const GATES: &str = "--feature-gates=GenericWorkload=true,DRAWorkloadResourceClaims=true";
@@ -52,14 +53,19 @@ fn the_scheduler_says_of_a_gang_what_explain_says() {
     }
     for number in 0..3 {
         let name = format!("pod/g-{number}");
-        let live = cluster.get(&name);
-        let report = explained(&cluster, &name);
-        let message = report["message"].as_str().unwrap_or_default();
-        let said = said(&live).unwrap_or_default();
-        assert!(
-            !message.is_empty() && said.starts_with(message),
-            "{name}: {said}\n{report:#}"
-        );
+        // It may have said something else before it had seen everything.
+        let agreed = try_wait(|| {
+            let live = cluster.get(&name);
+            let report = explained(&cluster, &name);
+            let message = report["message"].as_str().unwrap_or_default();
+            let said = said(&live).unwrap_or_default();
+            if !message.is_empty() && said.starts_with(message) {
+                Ok(report)
+            } else {
+                Err(format!("{said}\n{report:#}"))
+            }
+        });
+        let report = agreed.unwrap_or_else(|differs| panic!("{name}: {differs}"));
         assert_eq!(report["verdict"], "DoesNotFit", "{name}: {report:#}");
     }
     // With enough devices they are placed together.

@@ -81,11 +81,7 @@ impl Operated {
     /// Waits until every watch is open and believed.
     pub(super) fn wait_until_in_step(&self) {
         wait_for("every watch is in step", || {
-            let metrics = self.ask("/metrics");
-            let mut watches = metrics
-                .lines()
-                .filter(|line| line.starts_with("kubectl_dra_watch_in_step{"));
-            watches.all(|line| line.ends_with(" 1")).then_some(())
+            is_in_step(&self.ask("/metrics")).then_some(())
         });
     }
 
@@ -123,6 +119,14 @@ impl Operated {
             })
             .collect()
     }
+}
+
+/// Returns whether the metrics say that every watch is open and believed.
+pub(super) fn is_in_step(metrics: &str) -> bool {
+    let mut watches = metrics
+        .lines()
+        .filter(|line| line.starts_with("kubectl_dra_watch_in_step{"));
+    watches.all(|line| line.ends_with(" 1"))
 }
 
 /// Returns the answer of a server at `address`.

@@ -11,6 +11,7 @@ use crate::support::cluster::objects::{
 use crate::support::cluster::{Cluster, Options};
 use crate::support::command::dra;
 use crate::support::schema::assert_valid;
+use crate::support::wait::try_wait;
 
 /// A pod to place, with what has to be there before.
 pub(super) struct Case {
@@ -557,9 +558,14 @@ pub(super) fn compare_message(cluster: &Cluster, pod: &str, report: &Value) -> O
         condition["message"].as_str().unwrap_or_default().to_owned()
     };
     // It may have said something else before it had seen everything.
-    let pod = cluster.wait(pod, "the scheduler has said what it says", |pod| {
-        !said(pod).is_empty()
+    let agreed = try_wait(|| {
+        let real = said(&cluster.get(pod));
+        if !real.is_empty() && real == foretold {
+            Ok(())
+        } else {
+            Err(real)
+        }
     });
-    let real = said(&pod);
-    (real != foretold).then(|| format!("\n  real {real}\n  ours {foretold}"))
+    let real = agreed.err()?;
+    Some(format!("\n  real {real}\n  ours {foretold}"))
 }

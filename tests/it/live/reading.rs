@@ -42,7 +42,7 @@ fn a_list_of_claims_costs_three_requests() {
 #[test]
 fn what_one_may_not_read_is_a_stated_gap() {
     let cluster = Cluster::shared();
-    let in_one_namespace = cluster.user("tenant").with_role_in("inference", "view");
+    let in_one_namespace = cluster.user("gap-tenant").with_role_in("inference", "view");
 
     let claims = in_one_namespace
         .kubectl_dra(["claims", "-n", "inference", "-o", "json"])
@@ -58,19 +58,19 @@ fn what_one_may_not_read_is_a_stated_gap() {
             .contains("cannot list resourceclaims.resource.k8s.io: ")
             && refused
                 .stderr
-                .contains(r#"User "tenant" cannot list resource "resourceclaims""#)
+                .contains(r#"User "gap-tenant" cannot list resource "resourceclaims""#)
             && refused.stderr.contains("hint: "),
         "{}",
         refused.stderr
     );
 
     // The built-in role allows to see neither slices nor classes.
-    let viewer = cluster.user("viewer").with_role("view");
+    let viewer = cluster.user("gap-viewer").with_role("view");
     let status = viewer.kubectl_dra(["status"]).run().exits(0);
     assert!(
         status
             .stderr
-            .contains("user `viewer` needs a ClusterRole to list resourceslices.resource.k8s.io"),
+            .contains("user `gap-viewer` needs a ClusterRole to list resourceslices.resource.k8s.io"),
         "{}",
         status.stderr
     );

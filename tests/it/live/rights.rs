@@ -230,7 +230,7 @@ fn what_may_not_be_read_is_not_said_to_be_absent() {
     let known = Known::of(cluster);
     let get_only = json!([{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get"]}]);
     let users: Vec<User> = vec![
-        cluster.user("rightless"),
+        cluster.user("absence-rightless"),
         cluster.user("namespaced").with_role_in(&known.namespace, "view"),
         cluster.user("elsewhere").with_role_in("kube-system", "view"),
         cluster.user("getter").allowed(&get_only),

@@ -53,15 +53,18 @@ fn users_have_the_rights_they_were_given_and_no_others() {
     let pod_rules = json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}]);
 
     for (user, expected) in [
-        (cluster.user("rightless"), [403, 403, 403]),
-        (cluster.user("viewer").with_role("view"), [200, 200, 403]),
+        (cluster.user("smoke-rightless"), [403, 403, 403]),
+        (cluster.user("smoke-viewer").with_role("view"), [200, 200, 403]),
         (
-            cluster.user("tenant").with_role_in("default", "view"),
+            cluster.user("smoke-tenant").with_role_in("default", "view"),
             [200, 403, 403],
         ),
-        (cluster.user("inventory").allowed(&slice_rules), [403, 403, 200]),
         (
-            cluster.user("operator").allowed_in("default", &pod_rules),
+            cluster.user("smoke-inventory").allowed(&slice_rules),
+            [403, 403, 200],
+        ),
+        (
+            cluster.user("smoke-operator").allowed_in("default", &pod_rules),
             [200, 403, 403],
         ),
     ] {

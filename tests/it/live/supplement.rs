@@ -34,7 +34,7 @@ fn at_work(user: &User, more: &[&str]) -> Process {
         &lease[..]
     };
     let process = user
-        .kubectl_dra(["run", "--overdue", "4s"])
+        .kubectl_dra(["run", "--overdue", "10s"])
         .args(more)
         .args(lease)
         .start();
@@ -110,7 +110,7 @@ fn pods_with_extended_resources_are_evicted_and_nothing_else_is_written() {
     taint_devices(&cluster);
     wait_until_leaving(&cluster, "extended");
     cluster.finish_deletions();
-    std::thread::sleep(Duration::from_secs(15));
+    std::thread::sleep(Duration::from_secs(25));
     let run = end(process);
     assert!(
         run.stderr
@@ -153,7 +153,7 @@ fn from_1_37_2_on_there_is_no_eviction_to_supplement() {
     for pod in ["extended", "plain"] {
         wait_until_leaving(&cluster, pod);
     }
-    std::thread::sleep(Duration::from_secs(8));
+    std::thread::sleep(Duration::from_secs(15));
     let [evictions, both] = processes.map(end);
     assert!(
         evictions.stderr.contains("nothing to supplement for "),
@@ -210,7 +210,7 @@ fn what_the_claim_controller_left_undone_is_released_and_nothing_is_made() {
         cluster.wait(&format!("claim/default/{claim}"), "is free", is_free);
     }
     // The built-in controller would make a claim; nobody else may.
-    std::thread::sleep(Duration::from_secs(8));
+    std::thread::sleep(Duration::from_secs(15));
     let run = end(process);
     let mut written = written(&cluster).split_off(before);
     written.sort();

@@ -17,6 +17,7 @@ use std::net::TcpStream;
 use rustix::process::Signal;
 use serde_json::Value;
 
+use super::operation::is_in_step;
 use crate::support::cluster::faulty::Faulty;
 use crate::support::cluster::{Cluster, Component, Options, User};
 use crate::support::process::{Process, Run};
@@ -105,6 +106,13 @@ impl Working {
         wait_for(&format!("{name} is {lines:?}\n{}", self.process.stderr()), || {
             last = self.metric(name);
             (last == lines).then_some(())
+        });
+    }
+
+    /// Waits until every watch is open and believed. One that is not lets the run end with a warning.
+    fn wait_until_in_step(&self) {
+        wait_for("every watch is in step", || {
+            is_in_step(&self.ask("/metrics")).then_some(())
         });
     }
 

@@ -323,6 +323,21 @@ fn strings(value: &Value) -> Vec<&str> {
     items.filter_map(Value::as_str).collect()
 }
 
+/// The place of events about rules.
+const RULES: u8 = 3;
+
+/// The place of an event among those that come together, by the kind of its object.
+fn place(data: &Data, event: &str) -> u8 {
+    let name = event.trim_start_matches(['+', '-']);
+    let name = name.split('>').next().unwrap_or_default();
+    match text(data.object(name), "/kind") {
+        "Pod" => 0,
+        "ResourceClaim" => 1,
+        "ResourceSlice" => 2,
+        _ => RULES,
+    }
+}
+
 /// A case at work, and what has to come of it.
 struct Played<'a> {
     case: &'a Value,
@@ -395,17 +410,7 @@ impl<'a> Played<'a> {
     /// Pods come first, as their UIDs have to be known, and rules last.
     fn put_all(&mut self, mut events: Vec<String>) {
         let data = self.scene.data;
-        let kind = |event: &String| {
-            let name = event.trim_start_matches(['+', '-']);
-            let name = name.split('>').next().unwrap_or_default();
-            match text(data.object(name), "/kind") {
-                "Pod" => 0,
-                "ResourceClaim" => 1,
-                "ResourceSlice" => 2,
-                _ => 3,
-            }
-        };
-        events.sort_by_key(kind);
+        events.sort_by_key(|event| place(data, event));
         for event in events {
             self.scene.apply(&event);
             let name = event.trim_start_matches(['+', '-']);
@@ -423,6 +428,7 @@ impl<'a> Played<'a> {
         }
     }
 
+    /// What comes, but for rules.
     fn play(&mut self) {
         if self.comes_early {
             self.scene.epoch = much_later();
@@ -430,6 +436,18 @@ impl<'a> Played<'a> {
             // It is the slice that comes back which makes the pod go.
             self.scene.epoch = now();
         }
+        let (_, others) = self.events();
+        self.put_all(others);
+    }
+
+    /// The rules that come. The first status of a new one is computed at once, so that all that it is about has to be seen before.
+    fn play_rules(&mut self) {
+        let (rules, _) = self.events();
+        self.put_all(rules);
+    }
+
+    /// The events about rules, and the others.
+    fn events(&self) -> (Vec<String>, Vec<String>) {
         let mut events = Vec::new();
         for event in self.case["events"].as_array().into_iter().flatten() {
             match event {
@@ -437,7 +455,8 @@ impl<'a> Played<'a> {
                 together => events.extend(strings(together).into_iter().map(str::to_owned)),
             }
         }
-        self.put_all(events);
+        let data = self.scene.data;
+        events.into_iter().partition(|event| place(data, event) == RULES)
     }
 
     /// Returns whether all that comes before the eviction is there.
@@ -529,6 +548,11 @@ fn controller() {
     evict_a_marker(&cluster, &data, "first");
     for case in &mut played {
         case.play();
+    }
+    // Rules have a watch of their own.
+    evict_a_marker(&cluster, &data, "seen");
+    for case in &mut played {
+        case.play_rules();
     }
     evict_a_marker(&cluster, &data, "second");
     let prepared = try_wait(|| played.iter().try_for_each(|case| case.is_prepared(&conditions)));

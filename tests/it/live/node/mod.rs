@@ -71,6 +71,7 @@ fn begin() -> (Cluster, Process) {
 /// Nothing is wrong in the end, and `run` has found nothing all the time.
 #[track_caller]
 fn end(cluster: &Cluster, onlooker: Process, nodes: &[&Node<'_>]) {
+    wait_for_no_claim(cluster);
     nothing_is_found(cluster, nodes);
     let (run, report) = report(onlooker);
     assert_eq!(report["items"], json!([]), "{report:#}\n{}", run.stderr);
@@ -129,6 +130,14 @@ fn is_replaced(node: &Node<'_>, cluster: &Cluster, pod: &Value) {
 fn leaves(node: &Node<'_>, cluster: &Cluster, name: &str) {
     cluster.delete(&format!("pod/{name}"));
     ends(node, cluster, name);
+}
+
+/// Waits until every claim is gone. Where no pod is left, controllers have yet to take its claims back, and `check` finds them until then.
+#[track_caller]
+fn wait_for_no_claim(cluster: &Cluster) {
+    wait_for("no claim is left", || {
+        cluster.list("claim").is_empty().then_some(())
+    });
 }
 
 /// Waits until the kubelet has sent an event about the pod with that text.

@@ -488,6 +488,25 @@ state = "{dir}/state"
         stop(self.kubelet.take());
     }
 
+    /// The kubelet and the drivers start anew, and containers run on: for a minute from now on, the kubelet does not look for pods that were
+    /// deleted by force, whose devices it gives back.
+    #[track_caller]
+    pub(crate) fn restart(&mut self, drivers: &[&str]) {
+        self.stop_kubelet();
+        for driver in drivers {
+            self.stop_driver(driver);
+        }
+        self.start_kubelet();
+        // Drivers that run meanwhile would publish their slices again only half a minute later.
+        for driver in drivers {
+            self.wait_withdrawn(driver);
+        }
+        for driver in drivers {
+            self.start_driver(driver);
+            self.wait_published(driver);
+        }
+    }
+
     /// Waits for what the node says of its readiness.
     #[track_caller]
     pub(crate) fn wait_ready(&self, status: &str) {

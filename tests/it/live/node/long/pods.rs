@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::super::{GPU, NIC, begin, end, leaves, nothing_is_found, on};
+use super::super::{GPU, NIC, begin, end, leaves, nothing_is_found, on, wait_for_no_claim};
 use crate::live::after_bind::{CLOSING, codes, explained, message, obey, owner, runs, waits_for};
 use crate::support::cluster::Cluster;
 use crate::support::cluster::node::{IMAGE, Node};
@@ -172,6 +172,7 @@ fn drivers_are_pods() {
     two.wait_published(GPU);
     leaves(&two, cluster, "later");
     leaves(&one, cluster, "stays");
+    wait_for_no_claim(cluster);
     nothing_is_found(cluster, &[&one, &two]);
     of_set(&["delete"]).run().exits(0);
     wait_for_drivers(cluster, 0);

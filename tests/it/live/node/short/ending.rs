@@ -24,7 +24,7 @@ fn pods_that_do_not_end() {
     let mut node = Node::start(cluster, NODE, &[GPU, NIC]);
     a_driver_does_not_take_its_device_back(cluster, &node);
     a_driver_does_not_take_back_what_a_finished_pod_had(cluster, &node);
-    a_pod_is_deleted_by_force(cluster, &node);
+    a_pod_is_deleted_by_force(cluster, &mut node);
     the_driver_is_stopped(cluster, &mut node);
     the_driver_is_killed(cluster, &mut node);
     end(cluster, onlooker, &[&node]);
@@ -63,13 +63,15 @@ fn a_driver_does_not_take_back_what_a_finished_pod_had(cluster: &Cluster, node: 
 }
 
 /// The kubelet has to give back what the earlier pod had, and goes on by itself.
-fn a_pod_is_deleted_by_force(cluster: &Cluster, node: &Node<'_>) {
+fn a_pod_is_deleted_by_force(cluster: &Cluster, node: &mut Node<'_>) {
     let again = claim("again", claim_spec([gpu()]));
     let pod = |args: &[&str]| plain(NODE, "forced", args).named_claim("gpu", "again");
     cluster.create(&again);
     // It goes on until it is killed.
-    cluster.create(&pod(&["stubborn"]).with(json!({"spec": {"terminationGracePeriodSeconds": 15}})));
+    cluster.create(&pod(&["stubborn"]).with(json!({"spec": {"terminationGracePeriodSeconds": 40}})));
     runs(node, cluster, "forced");
+    // Otherwise the kubelet may give the device back before anybody has looked.
+    node.restart(&[GPU, NIC]);
     cluster.delete_now("pod/forced");
     cluster.delete("claim/again");
     cluster.wait_gone("claim/again");

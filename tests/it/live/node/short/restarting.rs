@@ -74,7 +74,10 @@ fn the_kubelet_forgets(cluster: &Cluster, node: &mut Node<'_>) {
     let before = ["ContainerEnds", "DeviceNotPublished"];
     let told = waits_for(node, cluster, "forgotten", "PreparationForgotten", 0, &before);
     assert_eq!(owner(&told), "User");
-    assert_eq!(codes(cluster, "forgotten"), ["DRA083"]);
+    // Until the kubelet has written the status of the container that it cannot make, the one that ended counts.
+    wait_for("it is a finding", || {
+        (codes(cluster, "forgotten") == ["DRA083"]).then_some(())
+    });
     obey(cluster, &told);
     ends(node, cluster, "forgotten");
     node.wait_published(GPU);

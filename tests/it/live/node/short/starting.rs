@@ -3,7 +3,9 @@
 use serde_json::json;
 
 use super::super::{GPU, NIC, begin, end, is_replaced, leaves, nothing_is_found, on};
-use crate::live::after_bind::{CLOSING, codes, codes_of, message, obey, owner, run, runs, waits_for};
+use crate::live::after_bind::{
+    CLOSING, codes, codes_of, explained, message, obey, owner, run, runs, waits_for,
+};
 use crate::support::cluster::Cluster;
 use crate::support::cluster::node::{IMAGE, Node, PAUSE};
 use crate::support::schema::assert_valid;
@@ -139,7 +141,10 @@ fn cdi_files_are_lost(cluster: &Cluster, node: &Node<'_>) {
         &["ContainerEnds"],
     );
     assert_eq!(owner(&told), "User");
-    assert_eq!(codes(cluster, "lost"), ["DRA083"]);
+    // Until the kubelet has written the status of the container that it cannot make, the one that ended counts.
+    wait_for("it is a finding", || {
+        (codes(cluster, "lost") == ["DRA083"]).then_some(())
+    });
     obey(cluster, &told);
     crate::live::after_bind::ends(node, cluster, "lost");
     cluster.create(&pod);
@@ -205,12 +210,21 @@ fn the_container_crashes(cluster: &Cluster, node: &Node<'_>) {
     cluster.create(&on(NODE, "crashes", &["gpu"], &["sleep", "1", "3"]));
     let told = waits_for(node, cluster, "crashes", "ContainerEnds", 0, &[]);
     assert_eq!(owner(&told), "User");
-    // While it waits to be started again, as well. Between its ends it runs for a second, in which nothing is wrong.
-    cluster.wait("pod/crashes", "the kubelet backs off", |pod| {
-        pod["status"]["containerStatuses"][0]["state"]["waiting"]["reason"] == "CrashLoopBackOff"
+    // While it waits to be started again, as well. Between its ends it runs for a second, in which nothing is wrong: what is told then does not
+    // count.
+    let backs_off = || {
+        let pod = cluster.get("pod/crashes");
+        let status = &pod["status"]["containerStatuses"][0];
+        let waits = status["state"]["waiting"]["reason"] == "CrashLoopBackOff";
+        waits.then(|| status["restartCount"].clone())
+    };
+    let (told, found) = wait_for("it is asked while the kubelet backs off", || {
+        let before = backs_off()?;
+        let answers = (explained(cluster, "crashes", 0), codes(cluster, "crashes"));
+        (backs_off() == Some(before)).then_some(answers)
     });
-    let told = waits_for(node, cluster, "crashes", "ContainerEnds", 0, &[]);
-    assert_eq!(codes(cluster, "crashes"), ["DRA088"]);
+    assert_eq!(told["stage"]["stuck"]["cause"], "ContainerEnds", "{told:#}");
+    assert_eq!(found, ["DRA088"]);
     let look = told["stage"]["stuck"]["look"]["command"]
         .as_str()
         .expect("a command that shows the logs");
