@@ -255,6 +255,8 @@ pub struct Stages<'c> {
     taints: OnceCell<Taints<'c>>,
     /// Service accounts, and whether they may not create slices.
     refused: RefCell<BTreeMap<Key, bool>>,
+    /// The types of the machines that drivers publish devices for.
+    served: RefCell<BTreeMap<Str, BTreeSet<&'c Str>>>,
 }
 
 impl<'c> Stages<'c> {
@@ -269,6 +271,7 @@ impl<'c> Stages<'c> {
             claims: OnceCell::new(),
             taints: OnceCell::new(),
             refused: RefCell::new(BTreeMap::new()),
+            served: RefCell::new(BTreeMap::new()),
         }
     }
 

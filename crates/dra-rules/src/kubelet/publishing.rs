@@ -162,15 +162,18 @@ impl Stages<'_> {
         let Some(type_) = node.metadata.label(INSTANCE_TYPE) else {
             return false;
         };
-        let mut slices = self.cluster.slices().filter(|slice| slice.spec.driver == *driver);
-        slices.any(|slice| {
-            let served = slice
-                .spec
-                .node_name
-                .as_ref()
-                .and_then(|name| self.cluster.node(name));
-            served.is_some_and(|served| served.metadata.label(INSTANCE_TYPE) == Some(type_))
-        })
+        let of_driver = || {
+            let slices = self.cluster.slices().filter(|slice| slice.spec.driver == *driver);
+            let nodes = slices.filter_map(|slice| self.cluster.node(slice.spec.node_name.as_ref()?));
+            nodes
+                .filter_map(|node| node.metadata.label(INSTANCE_TYPE))
+                .collect()
+        };
+        let mut known = self.served.borrow_mut();
+        known
+            .entry(driver.clone())
+            .or_insert_with(of_driver)
+            .contains(type_)
     }
 
     /// Returns why `driver` cannot prepare on `node` the devices that it publishes for it: they stay published when its pod stops working.
