@@ -1379,6 +1379,78 @@ const CASES: &[Case] = &[
         ],
         has_not: &["Unknown whether waiting helps"],
     },
+    // The driver on the free node started ten seconds ago.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "driver-started-just-now",
+        code: 1,
+        has: &["wait until the driver has published its devices for node/gpu-2"],
+        has_not: &["1. delete", "1: delete"],
+    },
+    // The kubelet rejects the driver on a node that is short of disk space.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "node-short-of-disk-without-driver",
+        code: 1,
+        has: &["make node/gpu-2 ready; its devices are not published until then"],
+        has_not: &["1. delete", "1: delete"],
+    },
+    // The cloud takes the node back.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "spot-node-about-to-go",
+        code: 1,
+        has: &["aws-node-termination-handler/spot-itn"],
+        has_not: &["tolerate node taint", "remove taint"],
+    },
+    // Of two pods that have devices, one cannot pull its image.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "holder-cannot-pull",
+        code: 1,
+        has: &["delete pod/ml/zeta-5d9c7b6f4-aaaaa"],
+        has_not: &["1. delete pod/ml/api", "1: delete pod/ml/api"],
+    },
+    // A Job of the namespace comes before a Deployment of another.
+    Case {
+        ask: "explain pod/solve-x7k2d -n=sim --complete --now=2026-11-28T10:00:00Z",
+        file: "holders-in-two-namespaces",
+        code: 1,
+        has: &["delete pod/sim/mesh"],
+        has_not: &["1. delete pod/cad", "1: delete pod/cad"],
+    },
+    // Equal values clash where they are to differ.
+    Case {
+        ask: "explain pod/nccl-0 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "distinct-with-one-nic",
+        code: 1,
+        has: &["distinctAttribute"],
+        has_not: &["of another type"],
+    },
+    // The kubelet started eight seconds ago, and drivers register again.
+    Case {
+        ask: "explain pod/infer-5d9c7b6f4-aaaaa -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "kubelet-started-just-now",
+        code: 1,
+        has: &["wait until driver gpu.nvidia.com is registered with the kubelet on gpu-1"],
+        has_not: &["kubectl delete"],
+    },
+    // Heartbeats of nodes show for how long the scheduler has been silent.
+    Case {
+        ask: "explain pod/train-4k2lp -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "scheduler-silent-by-heartbeats",
+        code: 1,
+        has: &["default-scheduler has reported nothing about the pod since it was created"],
+        has_not: &[],
+    },
+    // A pod that tolerates this taint is put on a node that is down.
+    Case {
+        ask: "explain pod/vec-0 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "out-of-service-taint-left",
+        code: 1,
+        has: &["remove taint node.kubernetes.io/out-of-service:NoExecute"],
+        has_not: &["tolerate node taint"],
+    },
     // A container runs again that keeps ending.
     Case {
         ask: "explain pod/infer -n=ml --complete --now=2026-11-28T10:00:00Z",

@@ -983,6 +983,7 @@ const BY_HAND: &[(&str, &str)] = &[
     ("RelaxPlacement", "the owner of the pod"),
     ("RestoreController", "an administrator"),
     ("AllowAdminAccess", "a command, which is run above"),
+    ("AwaitDriver", "the driver, whose pod has just started"),
     ("AwaitKubelet", "the kubelet; live::after_bind waits for it"),
     ("AwaitNode", "the autoscaler, and the driver on a new node"),
     ("ReadKubelet", "an administrator"),

@@ -1,10 +1,11 @@
 //! Nodes that an autoscaler adds, and nodes that were added just now.
 
-use super::Explained;
 use super::diagnosis::{Diagnosis, NodeDiagnosis};
 use super::items::FixItem;
+use super::{Explained, waiting};
 use dra_model::{Cluster, Event, Kind, Pod, Str, Time};
-use dra_rules::scheduling::driver_upgrade;
+use dra_rules::kubelet::Stages;
+use dra_rules::scheduling::{driver_upgrade, tells_unfit};
 
 /// Reasons of the events of the cluster autoscaler and of Karpenter that a node is to come for the pod.
 const SCALE_UP: [&str; 2] = ["TriggeredScaleUp", "Nominated"];
@@ -63,36 +64,62 @@ impl Explained<'_> {
         report.fixes.splice(0..0, upgrade);
     }
 
+    /// Advises to make a node ready that cannot run pods, where a driver would say then what devices it has.
+    pub(super) fn restore_node(&self, report: &mut Diagnosis) {
+        let cluster = self.cluster();
+        let stages = Stages::of(cluster, self.settings.now);
+        let is_hidden = |node: &&NodeDiagnosis| {
+            let mut slices = cluster.slices();
+            node.plugin == Some("TaintToleration")
+                && !slices.any(|slice| slice.spec.node_name.as_ref() == Some(&node.node))
+                && cluster.node(&node.node).is_some_and(|found| {
+                    found.spec.taints.iter().any(|taint| tells_unfit(&taint.key))
+                        && stages.may_hide_devices(found)
+                })
+        };
+        let hidden = report.nodes.iter().find(is_hidden);
+        let fix = hidden.map(|node| FixItem::restore_node(&node.node));
+        report.fixes.splice(0..0, fix);
+    }
+
     /// Advises to wait for nodes that were added just now and lack devices, or have taints: drivers on them may be starting, and new nodes lose
-    /// some of their taints.
+    /// some of their taints. The same of nodes without devices whose driver was started just now.
     pub(super) fn await_new_nodes(&self, report: &mut Diagnosis) {
         let cluster = self.cluster();
-        let has_devices = |node: &NodeDiagnosis| {
+        let stages = Stages::of(cluster, self.settings.now);
+        let lacks_devices = |node: &NodeDiagnosis| {
             let mut slices = cluster.slices();
-            node.devices.iter().any(|count| count.matching > 0)
-                || slices.any(|slice| slice.spec.node_name.as_ref() == Some(&node.node))
+            node.plugin == Some("DynamicResources")
+                && node.devices.iter().all(|count| count.matching == 0)
+                && !slices.any(|slice| slice.spec.node_name.as_ref() == Some(&node.node))
         };
-        let is_new = |node: &&NodeDiagnosis| {
+        let is_new = |node: &NodeDiagnosis| {
             let created = cluster
                 .node(&node.node)
                 .and_then(|found| found.metadata.creation_timestamp);
-            let lacks = match node.plugin {
-                Some("DynamicResources") => !has_devices(node),
-                plugin => plugin == Some("TaintToleration"),
-            };
+            let lacks = lacks_devices(node) || node.plugin == Some("TaintToleration");
             lacks && created.is_some_and(|at| self.settings.now.since(at).as_secs() < NEW_NODE_SECONDS)
         };
-        let new: Vec<Str> = report
-            .nodes
-            .iter()
-            .filter(is_new)
-            .map(|node| node.node.clone())
-            .collect();
+        let is_starting = |node: &NodeDiagnosis| {
+            let found = cluster.node(&node.node);
+            lacks_devices(node) && found.is_some_and(|node| stages.is_starting(node))
+        };
+        let names = |is_so: &dyn Fn(&NodeDiagnosis) -> bool| -> Vec<Str> {
+            let nodes = report.nodes.iter().filter(|node| is_so(node));
+            nodes.map(|node| node.node.clone()).collect()
+        };
+        let (new, starting) = (names(&is_new), names(&is_starting));
+        if !starting.is_empty() {
+            waiting::add_starting(report, &starting);
+            report.fixes.insert(0, FixItem::await_drivers(&starting));
+        }
         if let Some(first) = new.first()
             && new.len() < report.nodes.len()
         {
-            // The node that was to come is one of these.
-            report.fixes.retain(|fix| fix.kind != "AwaitNode");
+            // The node that was to come is one of these, and its driver starts.
+            report
+                .fixes
+                .retain(|fix| !matches!(fix.kind, "AwaitNode" | "AwaitDriver"));
             report.fixes.insert(0, FixItem::await_nodes(first, &new));
         }
     }

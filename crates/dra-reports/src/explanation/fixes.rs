@@ -328,6 +328,29 @@ impl FixItem {
         Self::await_node(format!("node/{first}"), words::await_nodes(nodes)).look(look.done())
     }
 
+    /// Makes a node ready whose devices nobody publishes.
+    pub(super) fn restore_node(node: &Str) -> Self {
+        let look = Command::kubectl("describe").object(Kind::Node, node);
+        Self::unproven(
+            "RestoreNode",
+            format!("node/{node}"),
+            words::restore_node(node),
+            Remedy::by_hand(words::RESTORE_NODE),
+        )
+        .look(look.done())
+    }
+
+    /// Waits for what drivers that were started just now publish for nodes.
+    pub(super) fn await_drivers(nodes: &[Str]) -> Self {
+        let target = nodes.first().map(|node| format!("node/{node}"));
+        Self::unproven(
+            "AwaitDriver",
+            target.unwrap_or_default(),
+            words::await_drivers(nodes),
+            Remedy::default().note(words::AWAIT_DRIVER),
+        )
+    }
+
     /// Waits until the driver of a node is replaced.
     pub(super) fn await_upgrade(node: &Str, label: &Str, state: &Str) -> Self {
         Self::unproven(

@@ -180,6 +180,7 @@ pub(super) const KINDS: &[&str] = &[
     "AdmitDriver",
     "AllowAdminAccess",
     "AwaitBinding",
+    "AwaitDriver",
     "AwaitFinalizer",
     "AwaitGate",
     "AwaitKubelet",

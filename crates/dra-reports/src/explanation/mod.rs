@@ -841,6 +841,7 @@ impl<'e> Explained<'e> {
             if let Some(pod) = self.pod {
                 self.raise_maximum(report, pod);
             }
+            self.restore_node(report);
             self.await_new_nodes(report);
             self.await_upgraded_node(report);
         }

@@ -183,7 +183,7 @@ const SILENT_SECONDS: u64 = 300;
 fn silent_since(cluster: &Cluster, pod: &Pod, now: Time) -> Option<Time> {
     let mut conditions = pod.status.conditions.iter();
     let is_judged = conditions.any(|condition| condition.type_ == "PodScheduled");
-    unattended_since(cluster, pod, None, None, now).filter(|_| !is_judged)
+    unattended_since(cluster, pod, None, now).filter(|_| !is_judged)
 }
 
 /// Returns since when the claim controller has made no claim for a pod and said nothing about it; nothing if it may still do so.
@@ -193,24 +193,14 @@ pub(super) fn unmade_since(
     template: &ClaimTemplate,
     now: Time,
 ) -> Option<Time> {
-    let conditions = cluster.nodes().flat_map(|node| &node.status.conditions);
-    let heartbeat = conditions
-        .filter_map(|condition| condition.last_heartbeat_time)
-        .max();
     let has_word = of_claim_controller(cluster, pod, None).is_some();
     let made = template.metadata.creation_timestamp;
-    unattended_since(cluster, pod, made, heartbeat, now).filter(|_| !has_word)
+    unattended_since(cluster, pod, made, now).filter(|_| !has_word)
 }
 
 /// Returns the time at which the pod was created, or what else is `needed`, if its events were read and a component would have said something
-/// of it by now. `later` is another time that is known to have come.
-fn unattended_since(
-    cluster: &Cluster,
-    pod: &Pod,
-    needed: Option<Time>,
-    later: Option<Time>,
-    now: Time,
-) -> Option<Time> {
+/// of it by now.
+fn unattended_since(cluster: &Cluster, pod: &Pod, needed: Option<Time>, now: Time) -> Option<Time> {
     let created = needed.max(Some(pod.metadata.creation_timestamp?))?;
     if cluster.gap(Kind::Event, &pod.metadata.namespace).is_some() {
         return None;
@@ -219,9 +209,11 @@ fn unattended_since(
     let events = cluster.events().filter_map(|event| event.last_seen());
     let pods = cluster.pods();
     let created_pods = pods.filter_map(|pod| pod.metadata.creation_timestamp);
+    let conditions = cluster.nodes().flat_map(|node| &node.status.conditions);
+    let heartbeats = conditions.filter_map(|condition| condition.last_heartbeat_time);
     let read = cluster.environment().read_at;
     let newest = read
-        .or_else(|| events.chain(created_pods).chain(later).max())?
+        .or_else(|| events.chain(created_pods).chain(heartbeats).max())?
         .min(now);
     (newest.since(created).as_secs() >= SILENT_SECONDS).then_some(created)
 }

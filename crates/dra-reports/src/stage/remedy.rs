@@ -394,6 +394,10 @@ fn of_plugin(stages: &Stages<'_>, driver: &Str, plugin: &Plugin, node: &str) -> 
         Plugin::OtherFolder(pod, own, other) => {
             restore(Restore::Directory { own, other }).look(logs(Some(pod), node))
         }
+        Plugin::Ready(pod, ..) if stages.is_registering(plugin) => {
+            Advice::by_hand("AwaitDriver", target.clone(), words::await_driver(driver, node))
+                .look(logs(Some(pod), node))
+        }
         Plugin::Ready(pod, ..) => {
             let text = words::restart(driver, node);
             let restart =

@@ -89,6 +89,9 @@ const EVICTING: Duration = Duration::from_secs(60);
 /// Time that a driver's pod needs to become ready, and then to publish.
 pub const STARTING_SECONDS: u64 = 300;
 
+/// Time that a driver's pod and the kubelet need to find each other, and the kubelet to try again.
+const REGISTERING_SECONDS: u64 = 120;
+
 /// Time beyond its grace period after which a pod counts as stuck.
 pub const ENDING_SECONDS: u64 = 60;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::drivers::{Plugin, daemon_set_of, is_called_like, is_called_plugin, keeps_pods_off, republishing};
-use super::{Doing, KeptOff, STARTING_SECONDS, Stages, publishes_for};
+use super::{Doing, KeptOff, REGISTERING_SECONDS, STARTING_SECONDS, Stages, publishes_for};
 use crate::access::{Access, Answer, Request, User};
 use crate::owners::refused_last;
 use crate::scheduling::drivers_named;
@@ -155,6 +155,51 @@ impl Stages<'_> {
             Plugin::OtherFolder(pod, ..) => Some(BrokenLink::Silent(pod)),
             Plugin::Ready(pod, since, _) => self.lasts(since).then_some(BrokenLink::Silent(pod)),
         }
+    }
+
+    /// Returns whether the node may have devices that nobody publishes: a driver is there that publishes none, or would be if the node were able to
+    /// run its pod.
+    pub fn may_hide_devices(&self, node: &Node) -> bool {
+        known_drivers(self.cluster).iter().any(|driver| {
+            publishes_for(self.cluster, driver, &node.metadata) == Some(false)
+                && match self.plugin(driver, &node.metadata.name) {
+                    Plugin::Hidden => false,
+                    Plugin::None { elsewhere, kept_off } => {
+                        elsewhere.is_some() && !matches!(kept_off, Some(KeptOff::Labels(_)))
+                    }
+                    _ => true,
+                }
+        })
+    }
+
+    /// Returns whether the kubelet and a driver may be about to find each other: one of them started just now.
+    pub fn is_registering(&self, plugin: &Plugin) -> bool {
+        let Plugin::Ready(_, since, kubelet_since) = plugin else {
+            return false;
+        };
+        let since = (*since).max(*kubelet_since);
+        since.is_some_and(|since| self.now.since(since).as_secs() < REGISTERING_SECONDS)
+    }
+
+    /// Returns whether a driver that publishes nothing for the node may be about to: its pod there has not been there, or ready, for long. What
+    /// the start of the kubelet deleted is another matter: [`republishing`].
+    pub fn is_starting(&self, node: &Node) -> bool {
+        if republishing(self.cluster, &node.metadata.name, None, self.now).is_some() {
+            return false;
+        }
+        let is_recent = |since: Option<Time>| since.is_some() && !self.lasts(since);
+        let is_new = |pod: &Key| {
+            let pod = self.cluster.pod(pod);
+            is_recent(pod.and_then(|pod| pod.metadata.creation_timestamp))
+        };
+        known_drivers(self.cluster).iter().any(|driver| {
+            publishes_for(self.cluster, driver, &node.metadata) == Some(false)
+                && match self.plugin(driver, &node.metadata.name) {
+                    Plugin::Ready(_, since, started) => is_recent(since.max(started)),
+                    Plugin::NotReady(pod) | Plugin::Pending(pod, _) => is_new(&pod),
+                    _ => false,
+                }
+        })
     }
 
     /// Returns whether the node is a machine of a type that `driver` publishes devices for, so that it should have some, too.

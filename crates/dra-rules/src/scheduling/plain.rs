@@ -232,12 +232,15 @@ pub fn tells_unfit(key: &str) -> bool {
     UNFIT.contains(&key)
 }
 
-/// Returns whether a taint with this key tells that an autoscaler is about to delete the node.
+/// Returns whether a taint with this key tells that the node is about to go: an autoscaler deletes it, or the cloud takes it back.
 pub fn tells_removal(key: &str) -> bool {
     matches!(
         key,
-        "karpenter.sh/disrupted" | "karpenter.sh/disruption" | "ToBeDeletedByClusterAutoscaler"
-    )
+        "karpenter.sh/disrupted"
+            | "karpenter.sh/disruption"
+            | "ToBeDeletedByClusterAutoscaler"
+            | "cloud.google.com/impending-node-termination"
+    ) || key.starts_with("aws-node-termination-handler/")
 }
 
 /// The label of a node whose driver is being replaced by an operator, and its value. The operator cordons the node before and uncordons
@@ -261,6 +264,9 @@ pub(super) fn is_of_controller(key: &str) -> bool {
         || key.ends_with("OfClusterAutoscaler")
         || tells_removal(key)
 }
+
+/// Key of the taint that a person sets on a node that is down, so that its pods end without their kubelet.
+pub(super) const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 
 /// Key of the taint that goes with a node's flag.
 pub(super) const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";

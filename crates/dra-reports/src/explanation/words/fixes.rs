@@ -375,6 +375,18 @@ pub(in super::super) fn await_nodes(nodes: &[Str]) -> String {
     format!("wait until {named}, which {was} added less than 10 minutes ago, {is} ready for the pod")
 }
 
+/// That drivers on nodes were started just now.
+pub(in super::super) fn await_drivers(nodes: &[Str]) -> String {
+    let named = some(nodes.iter().map(|node| format!("node/{node}")));
+    format!(
+        "wait until the driver has published its devices for {named}: its pod there started less than 5 minutes ago"
+    )
+}
+
+/// What to do if they do not publish.
+pub(in super::super) const AWAIT_DRIVER: &str =
+    "no action needed; if this takes longer, check the logs of the driver's pod there";
+
 /// That a node is cordoned for the time in which its driver is replaced.
 pub(in super::super) fn await_upgrade(node: &Str, label: &Str, state: &Str) -> String {
     format!(
@@ -410,6 +422,11 @@ pub(in super::super) const RAISE_MAXIMUM: &str =
 
 /// What to do if a node does not come.
 pub(in super::super) const AWAIT_NODE: &str = "no action needed, unless this takes longer than new nodes usually need: then check the node, its taints and the pods of the driver there";
+
+/// That a node has to be ready before its devices are known.
+pub(in super::super) fn restore_node(node: &Str) -> String {
+    format!("make node/{node} ready; its devices are not published until then")
+}
 
 /// Who makes a node ready.
 pub(in super::super) const RESTORE_NODE: &str =

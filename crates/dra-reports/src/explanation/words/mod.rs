@@ -30,8 +30,8 @@ pub(super) use reasons::{ADMIN_ACCESS, brief, keeps_alignment, of_reason};
 pub(super) use waiting::{
     NO_PREEMPTION, error_ends_all, held_up, keeps_own, kept, never, never_offered, never_together,
     node_is_coming, not_simulated, or_node_comes, rolled_out, spared, unknown_wait, unusable_pools,
-    waiting_for, when_deallocated, when_finished, when_nodes_untainted, when_published, when_released,
-    when_restored, when_uncordoned, when_untainted, why_unknown,
+    waiting_for, when_deallocated, when_driver_started, when_finished, when_nodes_untainted, when_published,
+    when_released, when_restored, when_uncordoned, when_untainted, why_unknown,
 };
 
 fn claims(keys: &[Key]) -> String {

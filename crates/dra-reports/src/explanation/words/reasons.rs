@@ -242,7 +242,9 @@ fn of_together(together: &Together) -> String {
             let clash = values
                 .as_ref()
                 .map_or_else(String::new, |[(taken, value), (refused, other)]| {
-                    let of_type = if value == other { " of another type" } else { "" };
+                    // Equal values clash where they are to differ; otherwise they are of different types.
+                    let is_equal = value == other && constraints.iter().any(|constraint| constraint.same);
+                    let of_type = if is_equal { " of another type" } else { "" };
                     format!(": {taken} has {value}, {refused} has {other}{of_type}")
                 });
             format!(

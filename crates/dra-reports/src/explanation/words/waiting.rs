@@ -359,6 +359,14 @@ pub(in super::super) fn when_published(nodes: &[Str]) -> String {
     )
 }
 
+/// When drivers that were started just now have published.
+pub(in super::super) fn when_driver_started(nodes: &[Str]) -> String {
+    format!(
+        "may fit on {} once the driver there has published its devices",
+        some_of(nodes)
+    )
+}
+
 fn some_of(nodes: &[Str]) -> String {
     let names: Vec<String> = nodes.iter().map(ToString::to_string).collect();
     match names.len() {

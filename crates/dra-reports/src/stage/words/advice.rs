@@ -439,6 +439,16 @@ pub(in super::super) enum Restore<'a> {
     },
 }
 
+/// A driver that registers, or a kubelet that started.
+pub(in super::super) fn await_driver(driver: &str, node: &str) -> Text {
+    Text::new(
+        format!(
+            "wait until driver {driver} is registered with the kubelet on {node}: one of them started less than 2 minutes ago"
+        ),
+        "no action needed: the kubelet continues automatically; if it does not, check the logs of the driver's pod",
+    )
+}
+
 /// A driver that has to register again.
 pub(in super::super) fn restart(driver: &str, node: &str) -> Text {
     Text::new(

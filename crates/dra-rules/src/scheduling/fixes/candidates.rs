@@ -55,8 +55,8 @@ fn of_node(node: &Node, pod: &Pod) -> Vec<Fix> {
                 effect: effect.clone(),
             });
         }
-        // A pod that tolerates this one is put on a node that is being drained.
-        if taint.key != plain::UNSCHEDULABLE {
+        // A pod that tolerates one of these is put on a node that is being drained, or is down.
+        if !matches!(taint.key.as_str(), plain::UNSCHEDULABLE | plain::OUT_OF_SERVICE) {
             let mut known = pod.spec.tolerations.iter();
             let has_other = known.any(|known| known.key == key);
             fixes.push(Fix::TolerateNode {
@@ -590,13 +590,44 @@ pub(super) fn all(
         fixes.extend(of_resources(cluster, pod, node));
         fixes.extend(of_unoffered(cluster, pod));
     }
-    fixes.sort_by_key(rank);
+    let namespace = own.first().map(|claim| &claim.metadata.namespace);
+    fixes.sort_by_cached_key(|fix| rank(cluster, namespace, fix));
     fixes.dedup();
     fixes
 }
 
-/// Cheapest first; of several device counts the largest first.
-pub(super) fn rank(fix: &Fix) -> (super::ClassOfFix, i64, Fix) {
+/// Whether it runs, is in another namespace, and who creates it again.
+pub(super) type Harm = (bool, bool, u8);
+
+/// How much is lost with the users of a claim that is to be deallocated, least first: nothing where they do not run; then what is in the
+/// namespace of the claims that need it; then pods of Jobs, which run again; last those that no controller creates again.
+fn harm(cluster: &Cluster, fix: &Fix, namespace: Option<&Str>) -> Harm {
+    let Fix::Release { claim, .. } = fix else {
+        return Harm::default();
+    };
+    let users: Vec<&Arc<Pod>> = cluster.pods_of_claim(claim).collect();
+    let is_waiting = |pod: &Pod| {
+        let mut statuses = pod.status.container_statuses.iter();
+        pod.status.phase != "Running" || statuses.any(|status| status.state.waiting.is_some())
+    };
+    let of_owner = |pod: &Arc<Pod>| match pod.metadata.controller() {
+        Some(owner) if owner.kind == "Job" => 0,
+        Some(_) => 1,
+        None => 2,
+    };
+    (
+        !users.iter().all(|pod| is_waiting(pod)),
+        namespace != Some(&claim.namespace),
+        users.into_iter().map(of_owner).max().unwrap_or_default(),
+    )
+}
+
+/// Cheapest first, for claims in `namespace`; of several device counts the largest first.
+pub(super) fn rank(
+    cluster: &Cluster,
+    namespace: Option<&Str>,
+    fix: &Fix,
+) -> (super::ClassOfFix, i64, Harm, Fix) {
     let less = match fix {
         Fix::Fewer { count, .. } => -count,
         Fix::LessCapacity { amount, .. } | Fix::LessResource { amount, .. } => {
@@ -604,7 +635,7 @@ pub(super) fn rank(fix: &Fix) -> (super::ClassOfFix, i64, Fix) {
         }
         _ => 0,
     };
-    (fix.class(), less, fix.clone())
+    (fix.class(), less, harm(cluster, fix, namespace), fix.clone())
 }
 
 #[cfg(test)]

@@ -169,9 +169,14 @@ pub fn smallest(scheduler: &Scheduler, subject: &Subject, effort: &Effort<'_>) -
         let better = |other: &&Found| other.changes != one.changes && is_dearer(&one.changes, &other.changes);
         !all.iter().any(|other| better(&other))
     };
+    let namespace = search.own.first().map(|claim| &claim.metadata.namespace);
     let mut found: Vec<Found> = all.iter().filter(|one| is_best(one)).cloned().collect();
     found.sort_by_key(|found| {
-        let ranks: Vec<_> = found.changes.iter().map(rank).collect();
+        let ranks: Vec<_> = found
+            .changes
+            .iter()
+            .map(|fix| rank(cluster, namespace, fix))
+            .collect();
         (found.changes.len(), ranks.iter().map(|rank| rank.0).max(), ranks)
     });
     Fixes { found, complete }
