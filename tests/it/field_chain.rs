@@ -1435,10 +1435,10 @@ const CASES: &[Case] = &[
         has: &["wait until driver gpu.nvidia.com is registered with the kubelet on gpu-1"],
         has_not: &["kubectl delete"],
     },
-    // Heartbeats of nodes show for how long the scheduler has been silent.
+    // The scheduler crashes, and heartbeats of nodes show for how long it has been silent.
     Case {
-        ask: "explain pod/train-4k2lp -n=ml --complete --now=2026-11-28T10:00:00Z",
-        file: "scheduler-silent-by-heartbeats",
+        ask: "explain pod/infer-5d9c7b6f4-bbbbb -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "scheduler-crashes",
         code: 1,
         has: &["default-scheduler has reported nothing about the pod since it was created"],
         has_not: &[],

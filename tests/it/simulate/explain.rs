@@ -246,13 +246,13 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
       - remove `device.attributes['list.example.com'].numa == 0` from request d of claim/default/listed; delete pod/default/new-list, which uses claim/default/new-list-gpu-mwnhk (smallest)
     downgrade-features-1.36 new-ext: DoesNotFit
       TooFewDevices InUse NodeAffinity
-      - delete pod/default/ext-0, which uses claim/default/ext-0-extended-resources-lcwxl (smallest)
       - delete pod/default/new-anywhere, which uses claim/default/new-anywhere-gpu-zm45f (smallest)
       - delete pod/default/new-gpu, which uses claim/default/new-gpu-gpu-nz2wj (smallest)
+      - delete pod/default/ext-0, which uses claim/default/ext-0-extended-resources-lcwxl (smallest)
     downgrade-features-1.36 new-fabric: DoesNotFit
       NodeAffinity TooFewDevices InUse
-      - delete pod/default/attached, which uses claim/default/attached-gpu-5f7t9 (smallest)
       - delete pod/default/waits, which uses claim/default/waits-gpu-w7cpb (smallest)
+      - delete pod/default/attached, which uses claim/default/attached-gpu-5f7t9 (smallest)
     downgrade-features-1.36 new-four: DoesNotFit
       NodeAffinity TooFewDevices CapacityExhausted
       - reduce bandwidth in request nic of template/default/four from 4G to 2G (smallest)
@@ -274,9 +274,9 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
       NodeResourcesFit NodeAffinity
     downgrade-features-1.35 new-fabric: DoesNotFit
       NodeAffinity TooFewDevices InUse
-      - remove node selector kubernetes.io/hostname from pod/default/new-fabric; delete pod/default/ext-0, which uses claim/default/ext-0-extended-resources-lcwxl (smallest)
       - remove node selector kubernetes.io/hostname from pod/default/new-fabric; delete pod/default/new-anywhere, which uses claim/default/new-anywhere-gpu-vgpsw (smallest)
       - remove node selector kubernetes.io/hostname from pod/default/new-fabric; delete pod/default/new-gpu, which uses claim/default/new-gpu-gpu-4r76d (smallest)
+      - remove node selector kubernetes.io/hostname from pod/default/new-fabric; delete pod/default/ext-0, which uses claim/default/ext-0-extended-resources-lcwxl (smallest)
     downgrade-features-1.35 new-four: DoesNotFit
       NodeAffinity TooFewDevices InUse
       - delete pod/default/four-0, which uses claim/default/four-0-nic-xrn2w; delete pod/default/four-1, which uses claim/default/four-1-nic-cf8wx (smallest)

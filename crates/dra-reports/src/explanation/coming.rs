@@ -1,8 +1,8 @@
 //! Nodes that an autoscaler adds, and nodes that were added just now.
 
+use super::Explained;
 use super::diagnosis::{Diagnosis, NodeDiagnosis};
 use super::items::FixItem;
-use super::{Explained, waiting};
 use dra_model::{Cluster, Event, Kind, Pod, Str, Time};
 use dra_rules::kubelet::Stages;
 use dra_rules::scheduling::{driver_upgrade, tells_unfit};
@@ -83,8 +83,8 @@ impl Explained<'_> {
     }
 
     /// Advises to wait for nodes that were added just now and lack devices, or have taints: drivers on them may be starting, and new nodes lose
-    /// some of their taints. The same of nodes without devices whose driver was started just now.
-    pub(super) fn await_new_nodes(&self, report: &mut Diagnosis) {
+    /// some of their taints. The same of nodes without devices whose driver was started just now, which are returned.
+    pub(super) fn await_new_nodes(&self, report: &mut Diagnosis) -> Vec<Str> {
         let cluster = self.cluster();
         let stages = Stages::of(cluster, self.settings.now);
         let lacks_devices = |node: &NodeDiagnosis| {
@@ -110,7 +110,6 @@ impl Explained<'_> {
         };
         let (new, starting) = (names(&is_new), names(&is_starting));
         if !starting.is_empty() {
-            waiting::add_starting(report, &starting);
             report.fixes.insert(0, FixItem::await_drivers(&starting));
         }
         if let Some(first) = new.first()
@@ -122,5 +121,6 @@ impl Explained<'_> {
                 .retain(|fix| !matches!(fix.kind, "AwaitNode" | "AwaitDriver"));
             report.fixes.insert(0, FixItem::await_nodes(first, &new));
         }
+        starting
     }
 }

@@ -328,7 +328,7 @@ impl FixItem {
         Self::await_node(format!("node/{first}"), words::await_nodes(nodes)).look(look.done())
     }
 
-    /// Makes a node ready whose devices nobody publishes.
+    /// Makes a node ready whose devices are not published.
     pub(super) fn restore_node(node: &Str) -> Self {
         let look = Command::kubectl("describe").object(Kind::Node, node);
         Self::unproven(

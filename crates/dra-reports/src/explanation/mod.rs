@@ -842,7 +842,8 @@ impl<'e> Explained<'e> {
                 self.raise_maximum(report, pod);
             }
             self.restore_node(report);
-            self.await_new_nodes(report);
+            let starting = self.await_new_nodes(report);
+            waiting::add_starting(report, &starting);
             self.await_upgraded_node(report);
         }
     }

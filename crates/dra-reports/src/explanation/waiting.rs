@@ -228,7 +228,7 @@ pub(super) fn add_republishing(report: &mut Diagnosis, found: &Republishing) {
 /// Says that drivers which were started just now may publish what is wanted, where nothing else is known to help.
 pub(super) fn add_starting(report: &mut Diagnosis, nodes: &[Str]) {
     let is_known = |waiting: &WaitingItem| !matches!(waiting.helps, Helps::Never | Helps::Unknown);
-    if !report.waiting.as_ref().is_some_and(is_known) {
+    if !nodes.is_empty() && !report.waiting.as_ref().is_some_and(is_known) {
         report.waiting = Some(WaitingItem {
             nodes: nodes.to_vec(),
             ..item(Helps::WhenPublished, words::when_driver_started(nodes))

@@ -6,7 +6,7 @@ use super::fact::{Fact, Often, Speaker, Word};
 use super::items::{ClusterVerdict, FixItem};
 use super::{rejected, words};
 use crate::remedy::Remedy;
-use dra_model::{CREATION_EVENT, Claim, ClaimTemplate, Cluster, Event, Kind, Pod, Time};
+use dra_model::{CREATION_EVENT, Claim, ClaimTemplate, Cluster, Event, Kind, Pod, SchedulerProfile, Time};
 use dra_rules::owners::unplaced_group;
 use dra_rules::reservation::claim_names;
 use dra_rules::scheduling::{Unsimulated, foreign_scheduler, is_outdated, rejections};
@@ -183,7 +183,18 @@ const SILENT_SECONDS: u64 = 300;
 fn silent_since(cluster: &Cluster, pod: &Pod, now: Time) -> Option<Time> {
     let mut conditions = pod.status.conditions.iter();
     let is_judged = conditions.any(|condition| condition.type_ == "PodScheduled");
-    unattended_since(cluster, pod, None, now).filter(|_| !is_judged)
+    let name = match pod.scheduler() {
+        SchedulerProfile::DEFAULT => "kube-scheduler",
+        name => name,
+    };
+    let is_down = |other: &Pod| {
+        let mut statuses = other.status.container_statuses.iter();
+        other.metadata.name.starts_with(name) && statuses.any(|status| status.state.waiting.is_some())
+    };
+    // Of itself, that a file has no word about a pod is no sign of a scheduler that is down.
+    let mut pods = cluster.pods();
+    let heartbeat = pods.any(|other| is_down(other)).then(|| heartbeat(cluster));
+    unattended_since(cluster, pod, None, heartbeat.flatten(), now).filter(|_| !is_judged)
 }
 
 /// Returns since when the claim controller has made no claim for a pod and said nothing about it; nothing if it may still do so.
@@ -193,14 +204,29 @@ pub(super) fn unmade_since(
     template: &ClaimTemplate,
     now: Time,
 ) -> Option<Time> {
+    let heartbeat = heartbeat(cluster);
     let has_word = of_claim_controller(cluster, pod, None).is_some();
     let made = template.metadata.creation_timestamp;
-    unattended_since(cluster, pod, made, now).filter(|_| !has_word)
+    unattended_since(cluster, pod, made, heartbeat, now).filter(|_| !has_word)
+}
+
+/// The last time at which a kubelet reported.
+fn heartbeat(cluster: &Cluster) -> Option<Time> {
+    let conditions = cluster.nodes().flat_map(|node| &node.status.conditions);
+    conditions
+        .filter_map(|condition| condition.last_heartbeat_time)
+        .max()
 }
 
 /// Returns the time at which the pod was created, or what else is `needed`, if its events were read and a component would have said something
-/// of it by now.
-fn unattended_since(cluster: &Cluster, pod: &Pod, needed: Option<Time>, now: Time) -> Option<Time> {
+/// of it by now. `later` is another time that is known to have come.
+fn unattended_since(
+    cluster: &Cluster,
+    pod: &Pod,
+    needed: Option<Time>,
+    later: Option<Time>,
+    now: Time,
+) -> Option<Time> {
     let created = needed.max(Some(pod.metadata.creation_timestamp?))?;
     if cluster.gap(Kind::Event, &pod.metadata.namespace).is_some() {
         return None;
@@ -209,11 +235,9 @@ fn unattended_since(cluster: &Cluster, pod: &Pod, needed: Option<Time>, now: Tim
     let events = cluster.events().filter_map(|event| event.last_seen());
     let pods = cluster.pods();
     let created_pods = pods.filter_map(|pod| pod.metadata.creation_timestamp);
-    let conditions = cluster.nodes().flat_map(|node| &node.status.conditions);
-    let heartbeats = conditions.filter_map(|condition| condition.last_heartbeat_time);
     let read = cluster.environment().read_at;
     let newest = read
-        .or_else(|| events.chain(created_pods).chain(heartbeats).max())?
+        .or_else(|| events.chain(created_pods).chain(later).max())?
         .min(now);
     (newest.since(created).as_secs() >= SILENT_SECONDS).then_some(created)
 }

@@ -157,7 +157,7 @@ impl Stages<'_> {
         }
     }
 
-    /// Returns whether the node may have devices that nobody publishes: a driver is there that publishes none, or would be if the node were able to
+    /// Returns whether the node may have devices that are not published: a driver is there that publishes none, or would be if the node were able to
     /// run its pod.
     pub fn may_hide_devices(&self, node: &Node) -> bool {
         known_drivers(self.cluster).iter().any(|driver| {
