@@ -1451,6 +1451,14 @@ const CASES: &[Case] = &[
         has: &["remove taint node.kubernetes.io/out-of-service:NoExecute"],
         has_not: &["tolerate node taint"],
     },
+    // The end of a pod that is being deleted gives back its CPU, too.
+    Case {
+        ask: "explain pod/infer-5d9c7b6f4-bbbbb -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "terminating-holds-cpu-and-device",
+        code: 1,
+        has: &["wait for the end of pod/ml/infer-5d9c7b6f4-aaaaa"],
+        has_not: &["reduce cpu"],
+    },
     // A container runs again that keeps ending.
     Case {
         ask: "explain pod/infer -n=ml --complete --now=2026-11-28T10:00:00Z",

@@ -335,6 +335,11 @@ impl Fix {
         match self {
             Self::Release { claim, .. } => {
                 release(cluster, claim);
+                // What else they request of their node is free then, too.
+                let users = cluster.pods_of_claim(claim).filter(|user| user.node().is_some());
+                for user in users.map(|user| user.key()).collect::<Vec<Key>>() {
+                    cluster.apply(Change::Delete(Kind::Pod, user));
+                }
             }
             Self::RenewClaim { claim, template } => {
                 if let Some(template) = cluster.template(template).cloned() {
