@@ -22,6 +22,7 @@ use crate::allocation::{AssumedRelease, Exactness, Gang, GangLacks, Target};
 use crate::stage::{StageFact, StageItem};
 
 /// Facts about a pod or claims.
+#[derive(Default)]
 pub struct Diagnosis {
     /// The explained object.
     pub target: Target,
@@ -166,9 +167,10 @@ pub(crate) struct NodeGroup {
 }
 
 /// The verdict about the pod or the claims.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// Nothing is known yet.
+    #[default]
     Unjudged,
     /// Objects could not be read; the sentence says which.
     Unread(String),
@@ -825,31 +827,7 @@ impl Diagnosis {
     pub(super) fn new(target: Target) -> Self {
         Self {
             target,
-            user: None,
-            answer: Answer::Unjudged,
-            cause: None,
-            node_groups: Vec::new(),
-            waiting: None,
-            exactness: None,
-            holds: None,
-            stage: None,
-            message: None,
-            said: None,
-            reasons: Vec::new(),
-            filters: Vec::new(),
-            nodes: Vec::new(),
-            fixes: Vec::new(),
-            not_simulated: Vec::new(),
-            gaps: Vec::new(),
-            unknown: Vec::new(),
-            events: Vec::new(),
-            assumed_gates: Vec::new(),
-            assumed_release: None,
-            upcoming: None,
-            notes: Vec::new(),
-            has_known_bug: false,
-            panic: None,
-            lacks_objects: false,
+            ..Self::default()
         }
     }
 
