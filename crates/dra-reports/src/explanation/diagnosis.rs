@@ -7,7 +7,8 @@ use serde::Serialize;
 use dra_allocator::AttemptError;
 use dra_cel::AttributeWanted;
 use dra_model::{
-    Claim, Cluster, DeviceId, DeviceRequest, Event, Gap, Key, Kind, NodeSelector, Pod, Str, Taint, Time,
+    Claim, Cluster, Condition, DeviceId, DeviceRequest, Event, Gap, Key, Kind, NodeSelector, Pod, Str, Taint,
+    Time,
 };
 use dra_rules::kubelet::{BrokenLink, Doing};
 use dra_rules::owners::{OwnerName, Queued};
@@ -269,26 +270,6 @@ pub(crate) enum NoNeed {
     Done(Key),
     /// It is being deleted, and no pod uses it.
     Deleted,
-}
-
-/// A condition of an object.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Condition {
-    pub(super) type_: Str,
-    pub(super) reason: Str,
-    pub(super) message: Str,
-    pub(super) since: Option<Time>,
-}
-
-impl From<&dra_model::Condition> for Condition {
-    fn from(condition: &dra_model::Condition) -> Self {
-        Self {
-            type_: condition.type_.clone(),
-            reason: condition.reason.clone(),
-            message: condition.message.clone(),
-            since: condition.last_transition_time,
-        }
-    }
 }
 
 /// State of a pod with a node.
