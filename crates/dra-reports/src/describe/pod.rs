@@ -112,11 +112,7 @@ pub const POD_NEEDS: [Kind; 8] = [
 pub fn pod(cluster: &Cluster, key: &Key, now: Time) -> Option<PodDescription> {
     let pod = cluster.pod(key)?;
     let mut warnings = Warnings::default();
-    for (kind, what) in words::UNKNOWN_OF_POD {
-        if let Some(gap) = cluster.gap(kind, "") {
-            warnings.unknown(what, gap);
-        }
-    }
+    warnings.unknown_without(cluster, &words::UNKNOWN_OF_POD);
     if let Some(gap) = cluster.gap(Kind::ResourceClaim, &key.namespace) {
         warnings.unknown(words::UNKNOWN_CLAIMS, gap);
     }
