@@ -758,6 +758,36 @@ fn the_end_keeps_what_this_program_does_not_know() {
 }
 
 #[test]
+fn the_parameters_of_a_template_are_copied_as_they_are_written() {
+    let parameters = r#"{"sharing": 2.50, "kind" : "Config"}"#;
+    let template = r#"{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate",
+        "metadata": {"name": "t", "namespace": "n", "uid": "t"},
+        "spec": {"spec": {"devices": {"config": [{"opaque": {"driver": "gpu.example.com", "parameters": PARAMETERS}}]}}}}"#;
+    let pod = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "n", "uid": "p"},
+        "spec": {"containers": [], "resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "t"}]}}"#;
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+    let (from, out) = (path("start.json"), path("end.json"));
+    let start = format!("{}\n{pod}", template.replace("PARAMETERS", parameters));
+    std::fs::write(&from, start).expect("a written file");
+    let now = "2026-11-21T12:00:00Z";
+    let args = [
+        "--from",
+        &from,
+        "--until",
+        "1m",
+        "--now",
+        now,
+        "--complete",
+        "--out",
+        &out,
+    ];
+    dra(&["run"]).args(args).run().exits(0);
+    let end = std::fs::read_to_string(out).expect("the end");
+    assert_eq!(end.matches(parameters).count(), 2, "{end}");
+}
+
+#[test]
 fn objects_that_cannot_be_read_are_gaps_of_the_end_too() {
     let pod = |name: &str, spec: &Value| json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "n", "uid": name}, "spec": spec});
     let whole = pod("p", &json!({"containers": []}));

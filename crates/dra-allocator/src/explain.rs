@@ -110,13 +110,15 @@ pub enum Together {
     Counters(PoolId, Shortage, Vec<Key>),
     /// The devices do not suffice for these requests together.
     Requests {
-        /// The requests, with the places of their claims.
-        requests: Vec<(usize, Str)>,
+        /// The requests, with their claims.
+        requests: Vec<(Key, Str)>,
         /// True if it was shown that the devices suffice where any one of them is left out.
         is_smallest: bool,
     },
     /// Obstacle at the deepest point of the search, which is not proven to be the reason.
     NotShown(RuledOut),
+    /// They fit, or that is not decided.
+    Unknown,
 }
 
 /// Steps of a search that shows what a limit is worth, and of the one that says where the limits are met.
@@ -368,8 +370,8 @@ impl Explanation<'_> {
         Some(constraint_name(&self.problem, alternative.claim, place))
     }
 
-    /// Returns what keeps the claims from being served together; nothing where they can be, or where that is not decided.
-    pub fn together(&mut self) -> Option<Together> {
+    /// Returns what keeps the claims from being served together.
+    pub fn together(&mut self) -> Together {
         let mut search = Search::new(&mut self.problem, STEPS, &());
         search.deepest = Some(Deepest::default());
         let flow = search.run();
@@ -377,17 +379,21 @@ impl Explanation<'_> {
         let before = std::mem::replace(&mut self.searched, self.problem.work.done());
         self.inputs.facts.selectors.meter().search(self.searched - before);
         if flow != Flow::Fail {
-            return None;
+            return Together::Unknown;
         }
-        let counters = self.counters(&clashes);
+        let mut counters = self.counters(&clashes);
         // What others use may end. What the claims compare is meant.
-        if matches!(&counters, Some(Together::Counters(_, _, by)) if !by.is_empty()) {
-            return counters;
+        let is_of_others =
+            |found: &mut Together| matches!(found, Together::Counters(_, _, by) if !by.is_empty());
+        if let Some(found) = counters.take_if(is_of_others) {
+            return found;
         }
+        let furthest = || Some(Together::NotShown(clashes.first()?.ruled_out()));
         self.constraints(&clashes)
             .or(counters)
             .or_else(|| self.smallest())
-            .or_else(|| Some(Together::NotShown(clashes.first()?.ruled_out())))
+            .or_else(furthest)
+            .unwrap_or(Together::Unknown)
     }
 
     /// Returns whether a search for `claims` instead of those of the demand finds devices; nothing where it does not end.
@@ -500,8 +506,9 @@ impl Explanation<'_> {
             let fewer = without(&kept, one);
             fewer.is_empty() || self.fits(&with_requests(&claims, &fewer), false) == Some(true)
         });
+        let requests = kept.into_iter().map(|(claim, name)| (self.claim(claim), name));
         Some(Together::Requests {
-            requests: kept,
+            requests: requests.collect(),
             is_smallest,
         })
     }

@@ -32,7 +32,7 @@ pub struct FailingTerm {
 }
 
 /// A part of the device that a term looks at.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seen {
     /// Path in the expression.
     pub text: String,

@@ -222,7 +222,7 @@ pub struct Evaluation {
 }
 
 /// The reason why an evaluation has no result, in the words of kube-scheduler.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[error("{message}")]
 pub struct EvalError {
     message: Box<str>,

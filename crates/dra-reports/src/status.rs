@@ -224,11 +224,7 @@ pub fn status(
 ) -> ClusterStatus {
     let environment = cluster.environment();
     let mut warnings = Warnings::default();
-    for (kind, what) in words::UNKNOWN_STATUS {
-        if let Some(gap) = cluster.gap(kind, "") {
-            warnings.unknown(what, gap);
-        }
-    }
+    warnings.unknown_without(cluster, &words::UNKNOWN_STATUS);
     // The other kinds are read for the findings alone.
     for gap in &environment.gaps {
         let is_shown = words::UNKNOWN_STATUS.iter().any(|(kind, _)| *kind == gap.kind);

@@ -291,11 +291,8 @@ impl<'a> Listing<'a> {
     }
 
     fn warn(&mut self) {
-        for (kind, what) in words::UNKNOWN_TAINTS {
-            if let Some(gap) = self.cluster.gap(kind, "") {
-                self.warnings.unknown(what, gap);
-            }
-        }
+        self.warnings
+            .unknown_without(self.cluster, &words::UNKNOWN_TAINTS);
         let environment = self.cluster.environment();
         let rules = environment.gate(Component::ControllerManager, Gate::DRADeviceTaintRules);
         if !rules.enabled && self.cluster.count(Kind::DeviceTaintRule) > 0 {

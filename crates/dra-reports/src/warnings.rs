@@ -1,7 +1,7 @@
 //! What a report cannot say, said once.
 
 use crate::words;
-use dra_model::Gap;
+use dra_model::{Cluster, Gap, Kind};
 
 /// Warnings in order of appearance, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,6 +55,15 @@ impl Warnings {
             let mut warning = Warning::default();
             warning.tell(what, gap);
             self.push(warning);
+        }
+    }
+
+    /// Adds what is unknown without each of `kinds` that could not be read.
+    pub fn unknown_without(&mut self, cluster: &Cluster, kinds: &[(Kind, &str)]) {
+        for (kind, what) in kinds {
+            if let Some(gap) = cluster.gap(*kind, "") {
+                self.unknown(what, gap);
+            }
         }
     }
 

@@ -8,19 +8,20 @@ use std::path::Path;
 
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use super::bundle::{
-    Compression, Part, Redaction, Snapshot, SnapshotError, SnapshotInfo, add_owner, members,
-};
+use super::bundle::{Compression, Part, Redaction, Snapshot, SnapshotError, SnapshotInfo, add_owner};
 use super::files::{Found, RawItem, ReadError, ReadOptions, Source, read};
 use super::gates::VersionSettings;
 use super::load::{LoadError, Request, load_sources, sources};
 use super::needs::{Needs, Unobserved};
 use super::recognize::{Recognized, recognize};
-use dra_model::{Claim, Cluster, Condition, Key, Kind, Meta, Object, PodClaimStatus, Time, json};
+use dra_model::{
+    Claim, Cluster, Condition, ConsumerReference, Key, Kind, Meta, Object, PodClaimStatus, Time, json,
+};
 
 /// Data to write.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +86,7 @@ struct Identity {
 /// A template, unchanged from the files.
 struct Template {
     api_version: String,
-    json: Vec<u8>,
+    object: Fields,
 }
 
 /// The lists of the copy, by kind and version.
@@ -134,7 +135,7 @@ impl Successor<'_> {
                     if kind == Kind::ResourceClaimTemplate && wanted.contains(&key.0) {
                         let template = Template {
                             api_version: api_version.to_owned(),
-                            json: item.json.to_vec(),
+                            object: json::from_slice(item.json)?,
                         };
                         templates.insert(key.0.clone(), template);
                     }
@@ -161,7 +162,7 @@ impl Successor<'_> {
         })?;
         for (key, template) in self.templates {
             if let (Some(claim), Some(template)) = (self.after.claim(key), templates.get(template)) {
-                let json = made(claim, &template.json)?;
+                let json = made(claim, &template.object)?;
                 parts
                     .of(Kind::ResourceClaim, &template.api_version)
                     .add(json.as_bytes());
@@ -254,250 +255,192 @@ impl Successor<'_> {
         let Some(after) = self.after.get(kind, key) else {
             return Ok(None);
         };
-        let mut text = Text(json.get().to_owned());
+        if before.says_the_same(after) {
+            return as_it_is();
+        }
+        let mut object: Fields = json::from_str(json.get())?;
         match (before, after) {
             (Object::Pod(before), Object::Pod(after)) => {
-                text.metadata(&before.metadata, &after.metadata)?;
-                let names = [&before.status, &after.status].map(|status| &status.resource_claim_statuses);
-                text.statuses(names)?;
-                text.conditions(&before.status.conditions, &after.status.conditions)?;
+                object.metadata(&before.metadata, &after.metadata)?;
+                let (before, after) = (&before.status, &after.status);
+                object.claim_statuses(&before.resource_claim_statuses, &after.resource_claim_statuses)?;
+                object.conditions(&before.conditions, &after.conditions)?;
             }
             (Object::PodGroup(before), Object::PodGroup(after)) => {
-                let names = [&before.status, &after.status].map(|status| &status.resource_claim_statuses);
-                text.statuses(names)?;
+                let (before, after) = (&before.status, &after.status);
+                object.claim_statuses(&before.resource_claim_statuses, &after.resource_claim_statuses)?;
             }
-            (Object::ResourceClaim(before), Object::ResourceClaim(after)) => text.claim(before, after)?,
+            (Object::ResourceClaim(before), Object::ResourceClaim(after)) => object.claim(before, after)?,
             (Object::DeviceTaintRule(before), Object::DeviceTaintRule(after)) => {
-                text.conditions(&before.status.conditions, &after.status.conditions)?;
+                object.conditions(&before.status.conditions, &after.status.conditions)?;
             }
             // The others are not written.
             _ => {}
         }
-        Ok(Some(text.0))
+        serde_json::to_string(&object).map(Some)
     }
 }
 
-/// An object as JSON, which changes field by field.
-struct Text(String);
+/// An object as JSON. What is not set stays as it is written, as numbers and the parameters of a driver have to.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(transparent)]
+struct Fields(BTreeMap<String, Box<RawValue>>);
 
 type Edited = Result<(), serde_json::Error>;
 
-impl Text {
-    /// Puts `value` at `path`, or takes away what is there.
-    fn set(&mut self, path: &[&str], value: Option<String>) -> Edited {
-        let object: &RawValue = json::from_str(&self.0)?;
-        self.0 = with(object, path, value.as_deref())?;
+impl Fields {
+    /// The value of a field, which may not be there.
+    fn get<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T, serde_json::Error> {
+        let value = self.0.get(name).map_or("null", |value| value.get());
+        json::from_str::<Option<T>>(value).map(Option::unwrap_or_default)
+    }
+
+    fn says(&self, name: &str, text: &str) -> bool {
+        self.get::<String>(name).is_ok_and(|said| said == text)
+    }
+
+    /// Puts `value` into a field; one that is empty takes the field away.
+    fn set(&mut self, name: &str, value: impl Serialize) -> Edited {
+        let value = to_raw_value(&value)?;
+        if ["null", "[]"].contains(&value.get()) {
+            self.0.remove(name);
+        } else {
+            self.0.insert(name.to_owned(), value);
+        }
         Ok(())
     }
 
-    /// Puts a list at `path`; an empty one is none.
-    fn set_list(&mut self, path: &[&str], elements: &[String]) -> Edited {
-        let list = (!elements.is_empty()).then(|| format!("[{}]", elements.join(",")));
-        self.set(path, list)
-    }
-
-    /// The elements of the list at `path`, which may not be there.
-    fn list(&self, path: &[&str]) -> Result<Vec<String>, serde_json::Error> {
-        let mut value: &RawValue = json::from_str(&self.0)?;
-        for key in path {
-            let Some((_, inner)) = members(value)?.into_iter().find(|(name, _)| name == key) else {
-                return Ok(Vec::new());
-            };
-            value = inner;
-            if value.get() == "null" {
-                return Ok(Vec::new());
-            }
+    /// Changes the object in a field, which is only made for something to be in it.
+    fn within(&mut self, name: &str, edit: impl FnOnce(&mut Self) -> Edited) -> Edited {
+        let mut inner: Self = self.get(name)?;
+        edit(&mut inner)?;
+        if self.0.contains_key(name) || !inner.0.is_empty() {
+            self.set(name, inner)?;
         }
-        let elements: Option<Vec<&RawValue>> = json::from_str(value.get())?;
-        Ok(elements
-            .into_iter()
-            .flatten()
-            .map(|element| element.get().to_owned())
-            .collect())
+        Ok(())
     }
 
     fn metadata(&mut self, before: &Meta, after: &Meta) -> Edited {
-        if before.deletion_timestamp != after.deletion_timestamp {
-            let at = after.deletion_timestamp.map(|at| json!(at).to_string());
-            self.set(&["metadata", "deletionTimestamp"], at)?;
-            let seconds = after.deletion_grace_period_seconds.unwrap_or(0);
-            self.set(
-                &["metadata", "deletionGracePeriodSeconds"],
-                Some(seconds.to_string()),
-            )?;
-        }
-        if before.finalizers != after.finalizers {
-            let finalizers: Vec<String> = after
-                .finalizers
-                .iter()
-                .map(|name| json!(name.as_str()).to_string())
-                .collect();
-            self.set_list(&["metadata", "finalizers"], &finalizers)?;
-        }
-        Ok(())
+        self.within("metadata", |fields| {
+            if before.deletion_timestamp != after.deletion_timestamp {
+                fields.set("deletionTimestamp", after.deletion_timestamp)?;
+                let seconds = after.deletion_grace_period_seconds.unwrap_or(0);
+                fields.set("deletionGracePeriodSeconds", seconds)?;
+            }
+            if before.finalizers != after.finalizers {
+                fields.set("finalizers", &after.finalizers)?;
+            }
+            Ok(())
+        })
     }
 
-    /// Returns the claims in a status, before and after.
-    fn statuses(&mut self, [before, after]: [&Vec<PodClaimStatus>; 2]) -> Edited {
-        let told = |statuses: &[PodClaimStatus]| -> Vec<_> {
-            let pairs = statuses.iter();
-            pairs
-                .map(|status| (status.name.clone(), status.resource_claim_name.clone()))
-                .collect()
-        };
-        if told(before) == told(after) {
+    /// The claims that a status names.
+    fn claim_statuses(&mut self, before: &[PodClaimStatus], after: &[PodClaimStatus]) -> Edited {
+        let told = |status: &PodClaimStatus| (status.name.clone(), status.resource_claim_name.clone());
+        if before.iter().map(told).eq(after.iter().map(told)) {
             return Ok(());
         }
-        let path = ["status", "resourceClaimStatuses"];
-        let known = self.list(&path)?;
-        let element = |status: &PodClaimStatus| {
-            let name = json!(status.name.as_str()).to_string();
-            let mut element =
-                Text(found(&known, "name", &status.name).unwrap_or_else(|| format!("{{\"name\":{name}}}")));
-            let claim = status
-                .resource_claim_name
-                .as_ref()
-                .map(|name| json!(name.as_str()).to_string());
-            element.set(&["resourceClaimName"], claim)?;
-            Ok(element.0)
-        };
-        let elements = after
-            .iter()
-            .map(element)
-            .collect::<Result<Vec<_>, serde_json::Error>>()?;
-        self.set_list(&path, &elements)
+        self.within("status", |fields| {
+            let mut known: Vec<Self> = fields.get("resourceClaimStatuses")?;
+            let mut elements = Vec::new();
+            for status in after {
+                let place = known
+                    .iter()
+                    .position(|element| element.says("name", &status.name));
+                let mut element = place.map_or_else(Self::default, |place| known.remove(place));
+                element.set("name", &status.name)?;
+                element.set("resourceClaimName", &status.resource_claim_name)?;
+                elements.push(element);
+            }
+            fields.set("resourceClaimStatuses", elements)
+        })
     }
 
     fn conditions(&mut self, before: &[Condition], after: &[Condition]) -> Edited {
-        let changed = after.iter().filter(|condition| !before.contains(condition));
-        let path = ["status", "conditions"];
-        for condition in changed {
-            let mut elements = self.list(&path)?;
-            let place = elements
-                .iter()
-                .position(|element| is(element, "type", &condition.type_));
-            let mut element = Text(place.map_or_else(|| "{}".to_owned(), |place| elements[place].clone()));
-            let fields = [
-                ("type", &condition.type_),
-                ("status", &condition.status),
-                ("reason", &condition.reason),
-                ("message", &condition.message),
-            ];
-            for (field, text) in fields {
-                element.set(&[field], Some(json!(text.as_str()).to_string()))?;
-            }
-            let at = condition.last_transition_time.map(|at| json!(at).to_string());
-            element.set(&["lastTransitionTime"], at)?;
-            let generation =
-                (condition.observed_generation != 0).then(|| condition.observed_generation.to_string());
-            element.set(&["observedGeneration"], generation)?;
-            match place {
-                Some(place) => elements[place] = element.0,
-                None => elements.push(element.0),
-            }
-            self.set_list(&path, &elements)?;
+        if before == after {
+            return Ok(());
         }
-        Ok(())
+        self.within("status", |fields| {
+            let mut elements: Vec<Self> = fields.get("conditions")?;
+            for condition in after.iter().filter(|condition| !before.contains(condition)) {
+                let place = elements
+                    .iter()
+                    .position(|element| element.says("type", &condition.type_));
+                let mut element = place.map_or_else(Self::default, |place| elements.remove(place));
+                element.set("type", &condition.type_)?;
+                element.set("status", &condition.status)?;
+                element.set("reason", &condition.reason)?;
+                element.set("message", &condition.message)?;
+                element.set("lastTransitionTime", condition.last_transition_time)?;
+                let generation = condition.observed_generation;
+                element.set("observedGeneration", (generation != 0).then_some(generation))?;
+                elements.insert(place.unwrap_or(elements.len()), element);
+            }
+            fields.set("conditions", elements)
+        })
     }
 
     fn claim(&mut self, before: &Claim, after: &Claim) -> Edited {
         self.metadata(&before.metadata, &after.metadata)?;
-        if before.status.reserved_for != after.status.reserved_for {
-            let entries = after.status.reserved_for.iter();
-            let elements: Vec<String> = entries.map(|entry| entry.to_json().to_string()).collect();
-            self.set_list(&["status", "reservedFor"], &elements)?;
-        }
-        match (&before.status.allocation, &after.status.allocation) {
-            (Some(_), None) => self.set(&["status", "allocation"], None)?,
-            (Some(before), Some(after)) if before.reserved_for_any_pod && !after.reserved_for_any_pod => {
-                self.set(&["status", "allocation", "reservedForAnyPod"], None)?;
+        let (before, after) = (&before.status, &after.status);
+        self.within("status", |fields| {
+            if before.reserved_for != after.reserved_for {
+                let entries: Vec<Value> = after
+                    .reserved_for
+                    .iter()
+                    .map(ConsumerReference::to_json)
+                    .collect();
+                fields.set("reservedFor", entries)?;
             }
-            _ => {}
-        }
-        if !before.status.devices.is_empty() && after.status.devices.is_empty() {
-            self.set(&["status", "devices"], None)?;
-        }
-        Ok(())
+            match (&before.allocation, &after.allocation) {
+                (Some(_), None) => fields.set("allocation", ())?,
+                (Some(before), Some(after)) if before.reserved_for_any_pod && !after.reserved_for_any_pod => {
+                    fields.within("allocation", |fields| fields.set("reservedForAnyPod", ()))?;
+                }
+                _ => {}
+            }
+            if !before.devices.is_empty() && after.devices.is_empty() {
+                fields.set("devices", ())?;
+            }
+            Ok(())
+        })
     }
-}
-
-/// The object with `value` at `path`; without what is there if there is no value. What surrounds it stays as it is.
-fn with(object: &RawValue, path: &[&str], value: Option<&str>) -> Result<String, serde_json::Error> {
-    let [key, rest @ ..] = path else {
-        return Ok(value.unwrap_or("null").to_owned());
-    };
-    let is_null = object.get() == "null";
-    let mut members = if is_null { Vec::new() } else { members(object)? };
-    let place = members.iter().position(|(name, _)| name == key);
-    let nothing = RawValue::NULL;
-    let text = match (place, rest) {
-        (_, []) => value.map(str::to_owned),
-        (Some(place), rest) => Some(with(members[place].1, rest, value)?),
-        (None, _) if value.is_none() => None,
-        (None, rest) => Some(with(nothing, rest, value)?),
-    };
-    let text: Option<Box<RawValue>> = text.map(RawValue::from_string).transpose()?;
-    match (place, &text) {
-        (Some(place), Some(text)) => members[place].1 = text,
-        (Some(place), None) => {
-            members.remove(place);
-        }
-        (None, Some(text)) => members.push(((*key).to_owned(), text)),
-        (None, None) => {}
-    }
-    let members: Vec<String> = members
-        .iter()
-        .map(|(name, value)| format!("{}:{}", json!(name), value.get()))
-        .collect();
-    Ok(format!("{{{}}}", members.join(",")))
-}
-
-/// The element whose `field` says `text`.
-fn found(elements: &[String], field: &str, text: &str) -> Option<String> {
-    elements.iter().find(|element| is(element, field, text)).cloned()
-}
-
-fn is(element: &str, field: &str, text: &str) -> bool {
-    let element: Result<Value, _> = json::from_str(element);
-    element.is_ok_and(|element| element[field] == *text)
 }
 
 /// The claim `made` as JSON: what its template says, under its own name, with its owner and status.
-fn made(made: &Claim, template: &[u8]) -> Result<String, serde_json::Error> {
-    let template: Value = json::from_slice(template)?;
-    let said = &template["spec"];
+fn made(made: &Claim, template: &Fields) -> Result<String, serde_json::Error> {
+    let said: Fields = template.get("spec")?;
+    let said_metadata: Fields = said.get("metadata")?;
     let metadata = &made.metadata;
-    let mut claim = json!({
-        "metadata": {
-            "name": metadata.name.as_str(),
-            "namespace": metadata.namespace.as_str(),
-            "uid": metadata.uid.as_str(),
-            "generateName": metadata.generate_name(),
-            "creationTimestamp": metadata.creation_timestamp,
-            "labels": said["metadata"]["labels"],
-            "annotations": said["metadata"]["annotations"],
-            "ownerReferences": metadata.owner_references.iter().map(|owner| json!({
-                "apiVersion": owner.api_version.as_str(),
-                "kind": owner.kind.as_str(),
-                "name": owner.name.as_str(),
-                "uid": owner.uid.as_str(),
-                "controller": owner.controller,
-                "blockOwnerDeletion": true,
-            })).collect::<Vec<_>>(),
-        },
-        "spec": said["spec"],
-    });
+    let mut annotations: Fields = said_metadata.get("annotations")?;
     for (key, value) in &metadata.annotations {
-        claim["metadata"]["annotations"][key.as_str()] = value.as_str().into();
+        annotations.set(key, value)?;
     }
-    if let Some(metadata) = claim["metadata"].as_object_mut() {
-        metadata.retain(|_, value| !value.is_null());
-    }
+    let owners = metadata.owner_references.iter().map(|owner| {
+        json!({
+            "apiVersion": owner.api_version.as_str(),
+            "kind": owner.kind.as_str(),
+            "name": owner.name.as_str(),
+            "uid": owner.uid.as_str(),
+            "controller": owner.controller,
+            "blockOwnerDeletion": true,
+        })
+    });
+    let mut claim = Fields::default();
+    claim.within("metadata", |fields| {
+        fields.set("name", &metadata.name)?;
+        fields.set("namespace", &metadata.namespace)?;
+        fields.set("uid", &metadata.uid)?;
+        fields.set("generateName", metadata.generate_name())?;
+        fields.set("creationTimestamp", metadata.creation_timestamp)?;
+        fields.set("labels", said_metadata.0.get("labels"))?;
+        fields.set("annotations", annotations)?;
+        fields.set("ownerReferences", owners.collect::<Vec<_>>())
+    })?;
+    claim.set("spec", said.0.get("spec"))?;
     // Its consumers in the meantime, and its end, as of any other claim.
-    let mut text = Text(claim.to_string());
-    let fresh = Claim::default();
-    text.claim(&fresh, made)?;
-    Ok(text.0)
+    claim.claim(&Claim::default(), made)?;
+    serde_json::to_string(&claim)
 }
 
 #[cfg(test)]

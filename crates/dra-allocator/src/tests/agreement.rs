@@ -7,7 +7,7 @@ use super::{FAILS_IF_BAD, World, all_features, exactly};
 use crate::devices::{Features, RuledOut};
 use crate::search::{Flow, Search};
 use crate::{ConstraintName, Inputs, Limits, Outcome, Together, Unfit};
-use dra_model::{Kind, Str};
+use dra_model::{Key, Kind, Str};
 use dra_testing::Dice;
 use dra_testing::effort::by_effort;
 
@@ -174,7 +174,7 @@ proptest! {
 /// Comparison with the plain search.
 struct Held {
     /// Reported conflict between requests.
-    told: Option<Together>,
+    told: Together,
     /// Number of dry runs that the plain search did not finish. They prove nothing.
     undecided: usize,
 }
@@ -223,8 +223,7 @@ fn hold_reasons_against_the_search(world: &World) -> Result<Option<Held>, TestCa
     }
     let told = explanation.together();
     let mut undecided = 0;
-    let runs = told.iter().flat_map(|told| dry_runs(world, told));
-    for (changed, expected) in runs {
+    for (changed, expected) in dry_runs(world, &told) {
         match answer(&changed, all_features(), Limits::plain(PLAIN)) {
             // An error ends an attempt before it is known whether the claims fit.
             Some(Err(why)) if why != DOES_NOT_FIT => undecided += 1,
@@ -263,14 +262,13 @@ fn dry_runs(world: &World, told: &Together) -> Vec<(World, bool)> {
             requests,
             is_smallest,
         } => {
-            let only = |kept: &[(usize, Str)]| {
+            let only = |kept: &[(Key, Str)]| {
                 world.changed(|object| {
                     let claim = object["metadata"]["name"].clone();
                     let is_kept = |name: &Value| {
                         let request = name.as_str().and_then(|name| name.split('/').next());
-                        kept.iter().any(|(number, kept)| {
-                            claim == format!("claim-{number}") && request == Some(&**kept)
-                        })
+                        kept.iter()
+                            .any(|(of, kept)| claim == *of.name && request == Some(&**kept))
                     };
                     retain(object, "requests", |_, request| is_kept(&request["name"]));
                     retain(object, "constraints", |_, constraint| {
@@ -287,7 +285,7 @@ fn dry_runs(world: &World, told: &Together) -> Vec<(World, bool)> {
             let fewer = fewer.map(|others| (only(&others), true));
             fewer.chain([(only(requests), false)]).collect()
         }
-        Together::NotShown(_) => Vec::new(),
+        Together::NotShown(_) | Together::Unknown => Vec::new(),
     }
 }
 
@@ -399,13 +397,13 @@ fn dry_runs_confirm_each_kind_of_reason_or_reach_their_limit() {
             .unwrap()
             .expect("the search fails");
         let told = match held.told {
-            Some(Together::Constraints(constraints, _)) => {
+            Together::Constraints(constraints, _) => {
                 constraints.iter().fold("constraints".to_owned(), |told, one| {
                     format!("{told} {}", one.place)
                 })
             }
-            Some(Together::Counters(..)) => "counters".to_owned(),
-            Some(Together::Requests { requests, .. }) => requests
+            Together::Counters(..) => "counters".to_owned(),
+            Together::Requests { requests, .. } => requests
                 .iter()
                 .fold("requests".to_owned(), |told, (_, name)| format!("{told} {name}")),
             other => format!("{other:?}"),

@@ -108,7 +108,7 @@ fn each_device_shows_the_first_thing_that_rules_it_out() {
 }
 
 /// Returns what keeps the demanded claims of `world` from being served together.
-fn together(world: &World) -> Option<Together> {
+fn together(world: &World) -> Together {
     let cluster = world.cluster();
     let inputs = Inputs::new(&cluster, all_features());
     let demand = inputs.demand(&world.demanded(&cluster));
@@ -129,7 +129,10 @@ fn grouped(name: &str, group: u8) -> Value {
 
 fn requests(names: &[&str]) -> Together {
     Together::Requests {
-        requests: names.iter().map(|name| (0, Str::from(*name))).collect(),
+        requests: names
+            .iter()
+            .map(|name| (Key::new("default", "claim-0"), Str::from(*name)))
+            .collect(),
         is_smallest: true,
     }
 }
@@ -140,7 +143,7 @@ fn a_constraint_that_had_nothing_to_do_with_the_failure_is_not_blamed() {
     world.pool("p", &[grouped("only", 1)], &[]);
     let constraint = json!({ "requests": ["a"], "matchAttribute": "d/group" });
     world.claim(&[exactly("a", "x", 1), exactly("b", "x", 1)], &[constraint]);
-    assert_eq!(together(&world), Some(requests(&["a", "b"])));
+    assert_eq!(together(&world), requests(&["a", "b"]));
 }
 
 #[test]
@@ -151,7 +154,7 @@ fn the_requests_that_cannot_be_served_together_are_the_fewest() {
     let of_y = json!({ "name": "y", "exactly": { "deviceClassName": "any", "count": 1,
         "selectors": [{ "cel": { "expression": "device.attributes['d'].kind == 'y'" } }] } });
     world.claim(&[of_y, exactly("a", "x", 2), exactly("b", "x", 1)], &[]);
-    assert_eq!(together(&world), Some(requests(&["a", "b"])));
+    assert_eq!(together(&world), requests(&["a", "b"]));
 }
 
 #[test]
@@ -165,7 +168,7 @@ fn the_constraint_that_stops_the_search_is_named_with_the_values_that_clash() {
             json!({ "requests": ["a", "b"], "matchAttribute": "d/group" }),
         ],
     );
-    let Some(Together::Constraints(constraints, Some(values))) = together(&world) else {
+    let Together::Constraints(constraints, Some(values)) = together(&world) else {
         panic!("no constraint");
     };
     let named: Vec<_> = constraints.iter().map(|one| (one.place, one.same)).collect();
@@ -189,7 +192,7 @@ fn constraints_that_only_stop_the_search_together_are_both_named() {
             json!({ "matchAttribute": "d/zone" }),
         ],
     );
-    let Some(Together::Constraints(constraints, _)) = together(&world) else {
+    let Together::Constraints(constraints, _) = together(&world) else {
         panic!("no constraint");
     };
     let named: Vec<_> = constraints.iter().map(|one| one.place).collect();
@@ -207,7 +210,7 @@ fn counters_that_stop_the_search_are_reported_with_the_wanted_and_available_amou
         &[json!({ "name": "set", "counters": { "units": { "value": "3" } } })],
     );
     world.claim(&[exactly("a", "x", 2)], &[]);
-    let Some(Together::Counters(pool, shortage, _)) = together(&world) else {
+    let Together::Counters(pool, shortage, _) = together(&world) else {
         panic!("no counter");
     };
     assert_eq!(pool.pool, "p");

@@ -56,7 +56,7 @@ pub struct AllocationReport {
 const POD: &str = "Pod";
 
 /// A pod, a claim, or what makes pods.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Target {
     /// `Pod`, `ResourceClaim`, or the kind of what makes pods.
@@ -370,19 +370,14 @@ impl Placement {
 impl AllocationReport {
     pub(super) fn of_one(targets: Vec<Target>, judged: Judged) -> Self {
         Self {
-            targets,
             result: judged.fit,
             exactness: judged.trust.exactness,
             message: judged.message,
             nodes: judged.nodes,
-            placements: Vec::new(),
-            packing: None,
-            assumed: Vec::new(),
             not_simulated: judged.not_simulated,
             unknown: judged.unknown,
-            assumed_gates: Vec::new(),
-            assumed_release: None,
             notes: judged.notes,
+            ..Self::of_sequence(targets)
         }
     }
 

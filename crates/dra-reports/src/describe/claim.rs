@@ -263,11 +263,7 @@ pub fn claim(cluster: &Cluster, key: &Key, now: Time) -> Option<ClaimDescription
     };
     let reservations = reserved(cluster, &selection);
     let mut warnings = reservations.warnings;
-    for (kind, what) in words::UNKNOWN_OF_CLAIM {
-        if let Some(gap) = cluster.gap(kind, "") {
-            warnings.unknown(what, gap);
-        }
-    }
+    warnings.unknown_without(cluster, &words::UNKNOWN_OF_CLAIM);
     let needed = [Kind::Node, Kind::ResourceClaimTemplate];
     super::warn_of_stages(cluster, &needed, &key.namespace, &mut warnings);
     let events = events(cluster, Kind::ResourceClaim, &claim.metadata, &mut warnings);

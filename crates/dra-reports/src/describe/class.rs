@@ -79,11 +79,7 @@ pub fn class(
 ) -> Option<ClassDescription> {
     let class = cluster.class(name)?;
     let mut warnings = Warnings::default();
-    for (kind, what) in super::words::UNKNOWN_OF_CLASS {
-        if let Some(gap) = cluster.gap(kind, "") {
-            warnings.unknown(what, gap);
-        }
-    }
+    warnings.unknown_without(cluster, &super::words::UNKNOWN_OF_CLASS);
     let mut states: BTreeMap<ClaimState, usize> = BTreeMap::new();
     for claim in cluster.claims().filter(|claim| names(&claim.spec, name)) {
         *states.entry(ClaimState::of(claim)).or_default() += 1;

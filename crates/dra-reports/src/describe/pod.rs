@@ -54,7 +54,7 @@ pub struct PodDescription {
 
 /// One claim of a pod.
 #[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PodClaimDescription {
     /// Name within the pod. Absent for the claim that stands for extended resources.
@@ -112,11 +112,7 @@ pub const POD_NEEDS: [Kind; 8] = [
 pub fn pod(cluster: &Cluster, key: &Key, now: Time) -> Option<PodDescription> {
     let pod = cluster.pod(key)?;
     let mut warnings = Warnings::default();
-    for (kind, what) in words::UNKNOWN_OF_POD {
-        if let Some(gap) = cluster.gap(kind, "") {
-            warnings.unknown(what, gap);
-        }
-    }
+    warnings.unknown_without(cluster, &words::UNKNOWN_OF_POD);
     if let Some(gap) = cluster.gap(Kind::ResourceClaim, &key.namespace) {
         warnings.unknown(words::UNKNOWN_CLAIMS, gap);
     }
@@ -164,7 +160,7 @@ fn of_entry(cluster: &Cluster, pod: &Pod, entry: &PodClaim, now: Time) -> PodCla
         Ok(name) => of_claim(cluster, pod, name, now),
         Err(why) => PodClaimDescription {
             problem: Some(why.to_string()),
-            ..PodClaimDescription::empty()
+            ..PodClaimDescription::default()
         },
     };
     PodClaimDescription {
@@ -178,12 +174,12 @@ fn of_claim(cluster: &Cluster, pod: &Pod, name: ClaimName<'_>, now: Time) -> Pod
     let Some(key) = name.key() else {
         return PodClaimDescription {
             problem: Some(words::NO_CLAIM_NEEDED.to_owned()),
-            ..PodClaimDescription::empty()
+            ..PodClaimDescription::default()
         };
     };
     let named = PodClaimDescription {
         claim: Some(key.name.clone()),
-        ..PodClaimDescription::empty()
+        ..PodClaimDescription::default()
     };
     let Some(claim) = cluster.claim(&key) else {
         let unread = cluster.gap(Kind::ResourceClaim, &key.namespace).is_some();
@@ -226,21 +222,6 @@ fn reserved(pod: &Pod, claim: &Claim) -> Reserved {
         Reserved::PodGroup
     } else {
         Reserved::No
-    }
-}
-
-impl PodClaimDescription {
-    fn empty() -> Self {
-        Self {
-            entry: Str::default(),
-            template: None,
-            claim: None,
-            state: None,
-            problem: None,
-            reserved: None,
-            devices: Vec::new(),
-            eviction: None,
-        }
     }
 }
 

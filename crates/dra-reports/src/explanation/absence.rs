@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 
 use dra_allocator::devices::{ClassSelectors, Match, Nodes, SelectableDevice, WantedNode, slice_device};
 use dra_allocator::{attribute_of, value_of};
-use dra_cel::{AmountWanted, AttributeWanted, DeviceInput};
+use dra_cel::{AmountWanted, AttributeWanted, DeviceInput, Seen};
 use dra_model::{
     AttributeValue, Cluster, Device, DeviceId, DeviceRequest, Kind, NodeSelector, PoolId, Quantity, Slice,
     Str,
 };
 
-use super::fact::Seen;
 use dra_rules::scheduling::drivers_named;
 
 /// The first step that leaves no device.
@@ -273,7 +272,7 @@ fn nearest(selectors: &ClassSelectors, spec: &DeviceRequest, devices: &[Found<'_
     Some(Nearest::Term {
         device: found.id(),
         term: term.text.clone(),
-        seen: term.seen.iter().cloned().map(Seen::from).collect(),
+        seen: term.seen.clone(),
     })
 }
 

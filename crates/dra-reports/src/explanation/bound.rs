@@ -64,7 +64,7 @@ impl Ending {
     fn of(pod: &Pod, waits: Option<String>) -> Self {
         Self {
             due: pod.metadata.deletion_timestamp,
-            eviction: eviction_of(pod).map(Into::into),
+            eviction: eviction_of(pod).cloned(),
             waits,
         }
     }

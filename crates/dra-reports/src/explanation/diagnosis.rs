@@ -7,7 +7,8 @@ use serde::Serialize;
 use dra_allocator::AttemptError;
 use dra_cel::AttributeWanted;
 use dra_model::{
-    Claim, Cluster, DeviceId, DeviceRequest, Event, Gap, Key, Kind, NodeSelector, Pod, Str, Taint, Time,
+    Claim, Cluster, Condition, DeviceId, DeviceRequest, Event, Gap, Key, Kind, NodeSelector, Pod, Str, Taint,
+    Time,
 };
 use dra_rules::kubelet::{BrokenLink, Doing};
 use dra_rules::owners::{OwnerName, Queued};
@@ -22,6 +23,7 @@ use crate::allocation::{AssumedRelease, Exactness, Gang, GangLacks, Target};
 use crate::stage::{StageFact, StageItem};
 
 /// Facts about a pod or claims.
+#[derive(Default)]
 pub struct Diagnosis {
     /// The explained object.
     pub target: Target,
@@ -166,9 +168,10 @@ pub(crate) struct NodeGroup {
 }
 
 /// The verdict about the pod or the claims.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// Nothing is known yet.
+    #[default]
     Unjudged,
     /// Objects could not be read; the sentence says which.
     Unread(String),
@@ -267,26 +270,6 @@ pub(crate) enum NoNeed {
     Done(Key),
     /// It is being deleted, and no pod uses it.
     Deleted,
-}
-
-/// A condition of an object.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Condition {
-    pub(super) type_: Str,
-    pub(super) reason: Str,
-    pub(super) message: Str,
-    pub(super) since: Option<Time>,
-}
-
-impl From<&dra_model::Condition> for Condition {
-    fn from(condition: &dra_model::Condition) -> Self {
-        Self {
-            type_: condition.type_.clone(),
-            reason: condition.reason.clone(),
-            message: condition.message.clone(),
-            since: condition.last_transition_time,
-        }
-    }
 }
 
 /// State of a pod with a node.
@@ -825,31 +808,7 @@ impl Diagnosis {
     pub(super) fn new(target: Target) -> Self {
         Self {
             target,
-            user: None,
-            answer: Answer::Unjudged,
-            cause: None,
-            node_groups: Vec::new(),
-            waiting: None,
-            exactness: None,
-            holds: None,
-            stage: None,
-            message: None,
-            said: None,
-            reasons: Vec::new(),
-            filters: Vec::new(),
-            nodes: Vec::new(),
-            fixes: Vec::new(),
-            not_simulated: Vec::new(),
-            gaps: Vec::new(),
-            unknown: Vec::new(),
-            events: Vec::new(),
-            assumed_gates: Vec::new(),
-            assumed_release: None,
-            upcoming: None,
-            notes: Vec::new(),
-            has_known_bug: false,
-            panic: None,
-            lacks_objects: false,
+            ..Self::default()
         }
     }
 

@@ -1,7 +1,8 @@
 //! Why something does not get its devices, as facts. `words.rs` has their sentences.
 
 use dra_allocator::devices::RuledOut;
-use dra_allocator::{AttemptError, ConstraintName, Shortage, Trouble};
+use dra_allocator::{AttemptError, ConstraintName, Shortage, Together, Trouble};
+use dra_cel::Seen;
 use dra_model::{Event, Key, PoolId, Quantity, Str, Taint, Time};
 use dra_rules::scheduling::{
     ClaimProblem, Lack, NoUse, Obstacle, Plain, Readiness, Rejection, RequestProblem,
@@ -164,47 +165,6 @@ pub(crate) struct Term {
     pub text: String,
     /// Values that it sees.
     pub seen: Vec<Seen>,
-}
-
-/// Value that a term sees.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Seen {
-    /// Path in the expression.
-    pub path: String,
-    /// The last name of the path.
-    pub name: String,
-    /// The value as it is written in CEL, or why there is none.
-    pub value: Result<String, String>,
-}
-
-impl From<dra_cel::Seen> for Seen {
-    fn from(seen: dra_cel::Seen) -> Self {
-        Self {
-            path: seen.text,
-            name: seen.name,
-            value: seen.value.map_err(|why| why.to_string()),
-        }
-    }
-}
-
-/// What keeps requests from being served together that have enough devices each.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Together {
-    /// Constraints, and values that clash: device and value of the one that was taken, then of the one that cannot be taken beside it.
-    Constraints(Vec<ConstraintName>, Option<[(String, String); 2]>),
-    /// Limits of shared counters of a pool, and the claims whose devices draw from them.
-    Counters(PoolId, Shortage, Vec<Key>),
-    /// The requests, with their claims.
-    Requests {
-        /// Claim and request.
-        requests: Vec<(Key, Str)>,
-        /// Whether they would be served where any one of them is left out.
-        is_smallest: bool,
-    },
-    /// What the search met furthest, where it was not shown that it is the reason.
-    NotShown(RuledOut),
-    /// Not found out.
-    Unknown,
 }
 
 /// The last word of a component about a pod.

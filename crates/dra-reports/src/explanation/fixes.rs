@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::diagnosis::{Answer, Cause, Diagnosis, NodeGroup, Unserved};
-use super::fact::{Brief, Fact, Together};
+use super::fact::{Brief, Fact};
 use super::helped::{Helped, Risks};
 use super::items::{ClusterVerdict, FixItem};
 use super::user::is_unused;
@@ -14,7 +14,7 @@ use crate::remedy::Remedy;
 use crate::script::{self, Command, NoCommand, Resource, Script, describe_pool};
 use crate::stage::{look_at_link, mend_link};
 use crate::words::republish;
-use dra_allocator::ConstraintName;
+use dra_allocator::{ConstraintName, Together};
 use dra_model::{Claim, Cluster, Component, Event, Key, Kind, NodeSelector, Pod, PoolId, Str, Time};
 use dra_rules::kubelet::{BrokenLink, KeptOff, PUBLISHING_SECONDS};
 use dra_rules::owners::Rollout;

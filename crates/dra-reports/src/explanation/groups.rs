@@ -9,12 +9,12 @@ use super::diagnosis::{
     Among, Cause, DeviceKind, Diagnosis, Lost, NodeDiagnosis, NodeGroup, NotAll, Place, Reason, Republishing,
     Unserved,
 };
-use super::fact::{Brief, Evidence, Fact, Together};
+use super::fact::{Brief, Evidence, Fact};
 use super::items::{Amounts, DeviceCount, FilterCount};
 use crate::driver_chain::is_unmatched;
 use crate::words::same_pool;
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, RuledOut};
-use dra_allocator::{AlternativeExplanation, Unfit};
+use dra_allocator::{AlternativeExplanation, Together, Unfit};
 use dra_model::{
     AllocationMode, Claim, Cluster, DeviceRequest, Key, Pod, PoolId, Quantity, Str, Taint, Time,
 };

@@ -1,12 +1,12 @@
 //! What is a subject's own, taken out of why it waits, so that what waits for the same can be put together.
 
-use dra_allocator::{AttemptError, ErrorSubject};
+use dra_allocator::{AttemptError, ErrorSubject, Together};
 use dra_model::{Cluster, Key, Pod};
 use dra_rules::reservation::{ClaimNameError, claim_names};
 use dra_rules::scheduling::{ClaimProblem, Obstacle};
 
 use super::diagnosis::{Answer, Cause, GangCause, OnNode, Place, StatusProblem, Why};
-use super::fact::{Brief, Evidence, Fact, NotMade, Together};
+use super::fact::{Brief, Evidence, Fact, NotMade};
 use crate::allocation::{Gang, GangLacks};
 
 impl Why {

@@ -118,7 +118,7 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
         } else if is_short(owner, active) && owner.kind == "StatefulSet" && !is_fine(&report) {
             report.notes.push(words::next_pod(&name, active, owner.replicas));
         }
-        let ended = ended(owner).map(|condition| words::owner_ended(&name, &condition.into()));
+        let ended = ended(owner).map(|condition| words::owner_ended(&name, condition));
         report.notes.extend(ended);
     }
     if pods.len() > 1 {
@@ -249,7 +249,7 @@ fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {
         return NoPods::Queued(queued);
     }
     if let Some(condition) = ended(owner) {
-        return NoPods::Ended(condition.into());
+        return NoPods::Ended(condition.clone());
     }
     if owner.is_suspended {
         return NoPods::Suspended;
@@ -271,7 +271,7 @@ fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {
         .iter()
         .flat_map(|maker| wrong.iter().map(move |what| (maker, what)));
     match said.find_map(|(maker, (type_, status))| maker.condition(type_, status)) {
-        Some(condition) => NoPods::Says(condition.into()),
+        Some(condition) => NoPods::Says(condition.clone()),
         None => NoPods::Unknown,
     }
 }

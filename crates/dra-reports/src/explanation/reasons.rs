@@ -4,13 +4,14 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::diagnosis::{NodeDiagnosis, Reason};
-use super::fact::{Allowed, Brief, Evidence, Fact, Lacking, Seen, Slices, Term, Together};
+use super::fact::{Allowed, Brief, Evidence, Fact, Lacking, Slices, Term};
 use super::groups;
 use super::items::DeviceCount;
 use crate::allocation::{Fit, NodeResult};
 use dra_allocator::devices::{ClassSelectors, PoolStatus, RuledOut, slice_device};
 use dra_allocator::{
-    AlternativeExplanation, ConstraintName, Explanation, RequestExplanation, Stop, Unfit, attribute_of,
+    AlternativeExplanation, ConstraintName, Explanation, RequestExplanation, Stop, Together, Unfit,
+    attribute_of,
 };
 use dra_cel::DeviceInput;
 use dra_model::{Cluster, DeviceId, Key, Node, Quantity, RequestPolicy, Str, Taint, is_similar};
@@ -174,35 +175,14 @@ fn of_explanation(cluster: &Cluster, explanation: &mut Explanation<'_>, looks: &
 fn together(explanation: &mut Explanation<'_>) -> Reason {
     let found = explanation.together();
     let claim = match &found {
-        Some(dra_allocator::Together::Constraints(constraints, _)) => {
+        Together::Constraints(constraints, _) => {
             constraints.first().map(|constraint| constraint.claim.clone())
         }
         _ => None,
     };
-    let together = match found {
-        Some(dra_allocator::Together::Constraints(constraints, values)) => {
-            let values = values.map(|values| {
-                [values.taken, values.refused].map(|(device, value)| (device.to_string(), value))
-            });
-            Together::Constraints(constraints, values)
-        }
-        Some(dra_allocator::Together::Counters(pool, shortage, by)) => Together::Counters(pool, shortage, by),
-        Some(dra_allocator::Together::Requests {
-            requests,
-            is_smallest,
-        }) => Together::Requests {
-            requests: requests
-                .into_iter()
-                .map(|(claim, request)| (explanation.claim(claim), request))
-                .collect(),
-            is_smallest,
-        },
-        Some(dra_allocator::Together::NotShown(why)) => Together::NotShown(why),
-        None => Together::Unknown,
-    };
     Reason {
         claim,
-        ..Fact::Together(together).into()
+        ..Fact::Together(found).into()
     }
 }
 
@@ -482,7 +462,7 @@ fn failing_terms(cluster: &Cluster, id: &DeviceId, expression: &Str, looks: &Loo
     let input = DeviceInput::of(slice_device(&slice.spec.driver, device));
     let terms = program.explain(&input).into_iter().map(|term| Term {
         text: term.text,
-        seen: term.seen.into_iter().map(Seen::from).collect(),
+        seen: term.seen,
     });
     terms.collect()
 }

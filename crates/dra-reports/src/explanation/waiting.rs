@@ -509,24 +509,16 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> O
             is_smallest: true,
         } if requests.len() > 1 && limits.iter().all(|other| other == first) => {
             // Nodes that have too few devices for one of them have too few for all.
-            let is_of_them = |(key, name): &Short| {
-                let mut all = requests.iter();
-                all.any(|(claim, request)| {
-                    let claim = claims.get(*claim).map(|claim| claim.key());
-                    request == name && claim.as_ref() == Some(key)
-                })
-            };
+            let is_of_them = |short: &Short| claim(&short.0).is_some() && requests.contains(short);
             if short.is_some_and(|short| !short.iter().any(is_of_them)) {
                 return None;
             }
-            let specs = requests.iter().map(|(claim, name)| {
-                let claim = claims.get(*claim)?;
-                groups::spec(claim, name)
-            });
-            let specs: Vec<&DeviceRequest> = specs.flatten().collect();
-            let is_of_several = requests.iter().any(|(claim, _)| *claim != requests[0].0);
-            let name = |(claim, name): &(usize, Str)| match claims.get(*claim) {
-                Some(claim) if is_of_several => format!("{name} of claim/{}", claim.key()).into(),
+            let specs = requests.iter();
+            let specs = specs.filter_map(|(key, name)| groups::spec(claim(key)?, name));
+            let specs: Vec<&DeviceRequest> = specs.collect();
+            let is_of_several = requests.iter().any(|(key, _)| *key != requests[0].0);
+            let name = |(key, name): &Short| match claim(key) {
+                Some(_) if is_of_several => format!("{name} of claim/{key}").into(),
                 _ => name.clone(),
             };
             let names: Vec<Str> = requests.iter().map(name).collect();
@@ -574,7 +566,8 @@ fn look(
         }
         explanation.requests = requests;
         let is_short = counts.iter().any(|counted| counted.count.is_short());
-        let found = (together && !is_short).then(|| explanation.together()).flatten();
+        let found = (together && !is_short).then(|| explanation.together());
+        let found = found.filter(|found| *found != Together::Unknown);
         (counts, found)
     };
     cycle.explain(node, read).ok().flatten()

@@ -13,5 +13,4 @@ pub use self::write::{Compression, Snapshot, SnapshotError};
 
 pub(crate) use self::info::is_info;
 pub use self::redact::Redaction;
-pub(crate) use self::redact::members;
 pub(crate) use self::write::{Part, add_owner};

@@ -76,7 +76,7 @@ impl Redaction {
 }
 
 /// The members of an object in their order, with values as written.
-pub(crate) fn members(object: &RawValue) -> Result<Vec<(String, &RawValue)>, serde_json::Error> {
+fn members(object: &RawValue) -> Result<Vec<(String, &RawValue)>, serde_json::Error> {
     struct Visitor;
     impl<'de> serde::de::Visitor<'de> for Visitor {
         type Value = Vec<(String, &'de RawValue)>;

@@ -1,15 +1,14 @@
 //! The sentences of answers and causes.
 
 use dra_allocator::{AttemptError, ErrorSubject, Failure};
-use dra_model::{Gate, Key};
+use dra_model::{Condition, Gate, Key};
 use dra_rules::owners::{OwnerName, Queued, Retry};
 use dra_rules::scheduling::{IN_MEMORY_CLAIM, Spared};
 
 use super::super::absence::{Absence, ForNodes, Nearest};
 use super::super::diagnosis::{
-    Alike, Among, Answer, Bound, Cause, Compared, Condition, Diagnosis, Ending, GangCause, Lost, NoNeed,
-    NoPods, NodeGroup, NotAll, OnNode, Outdated, Place, Republishing, RequestsTogether, StatusProblem,
-    Unserved, Why,
+    Alike, Among, Answer, Bound, Cause, Compared, Diagnosis, Ending, GangCause, Lost, NoNeed, NoPods,
+    NodeGroup, NotAll, OnNode, Outdated, Place, Republishing, RequestsTogether, StatusProblem, Unserved, Why,
 };
 use super::super::fact::{Brief, Evidence, Fact, Speaker};
 use super::super::items::{DeviceCount, Holding};
@@ -799,9 +798,10 @@ fn condition(said: &Condition) -> String {
         type_,
         reason,
         message,
-        since,
+        last_transition_time,
+        ..
     } = said;
-    let since = since.map_or_else(String::new, |since| format!(" since {since}"));
+    let since = last_transition_time.map_or_else(String::new, |since| format!(" since {since}"));
     match (reason.as_str(), message.as_str()) {
         ("", "") => format!("{type_}{since}"),
         (reason, "") => format!("{type_}{since}, {reason}"),

@@ -1,12 +1,13 @@
 //! The sentences of facts: why a node, a pool or a device is ruled out.
 
 use dra_allocator::devices::RuledOut;
-use dra_allocator::{ConstraintName, Shortage};
+use dra_allocator::{ClashingValues, ConstraintName, Shortage, Together};
+use dra_cel::Seen;
 use dra_model::{Gate, Key, Str, Taint};
 use dra_rules::reservation::ClaimNameError;
 use dra_rules::scheduling::{ClaimProblem, Lack, NoUse, Obstacle, Plain, Rejection};
 
-use super::super::fact::{Allowed, Brief, Evidence, Fact, Lacking, Limited, NotMade, Seen, Term, Together};
+use super::super::fact::{Allowed, Brief, Evidence, Fact, Lacking, Limited, NotMade, Term};
 use super::super::items::Amounts;
 use super::{claims, word};
 use crate::allocation::words::{claim, of_gang, too_many_consumers};
@@ -153,7 +154,7 @@ pub(in super::super) fn brief(brief: &Brief) -> String {
         Brief::Seen(all) => {
             let all = all.iter().map(|Seen { name, value, .. }| match value {
                 Ok(value) => format!("{name} is {value}"),
-                Err(why) => why.clone(),
+                Err(why) => why.to_string(),
             });
             all.collect::<Vec<_>>().join(", ")
         }
@@ -239,14 +240,10 @@ fn of_together(together: &Together) -> String {
     match together {
         Together::Constraints(constraints, values) => {
             let names: Vec<String> = constraints.iter().map(constraint_name).collect();
+            let must_equal = constraints.iter().any(|constraint| constraint.same);
             let clash = values
                 .as_ref()
-                .map_or_else(String::new, |[(taken, value), (refused, other)]| {
-                    // Equal values clash where they are to differ; otherwise they are of different types.
-                    let is_equal = value == other && constraints.iter().any(|constraint| constraint.same);
-                    let of_type = if is_equal { " of another type" } else { "" };
-                    format!(": {taken} has {value}, {refused} has {other}{of_type}")
-                });
+                .map_or_else(String::new, |values| clash(values, must_equal));
             format!(
                 "the remaining devices do not meet {}{clash}; without {} the claims fit",
                 names.join(" and "),
@@ -287,6 +284,20 @@ fn of_together(together: &Together) -> String {
                 .to_owned()
         }
     }
+}
+
+/// The values that clash: equal ones do where they have to differ, and where they `must_equal` each other if they are of different types.
+fn clash(values: &ClashingValues, must_equal: bool) -> String {
+    let ClashingValues {
+        taken: (taken, value),
+        refused: (refused, other),
+    } = values;
+    let of_type = if must_equal && value == other {
+        " of another type"
+    } else {
+        ""
+    };
+    format!(": {taken} has {value}, {refused} has {other}{of_type}")
 }
 
 fn constraint_name(constraint: &ConstraintName) -> String {
@@ -423,9 +434,9 @@ fn not_selected(whose: &str, evidence: &Evidence) -> String {
 pub(super) fn failing(term: &str, seen: &[Seen]) -> String {
     let seen: Vec<String> = seen
         .iter()
-        .map(|Seen { path, value, .. }| match value {
-            Ok(value) => format!("{path} is {value}"),
-            Err(why) => format!("{path}: {why}"),
+        .map(|Seen { text, value, .. }| match value {
+            Ok(value) => format!("{text} is {value}"),
+            Err(why) => format!("{text}: {why}"),
         })
         .collect();
     if seen.is_empty() {
