@@ -1,10 +1,7 @@
 //! Work on a PodGroup: creates claims from templates, once for all members.
 
-use std::collections::BTreeMap;
-
 use super::names::from_template;
-use super::sync_pod::with_known;
-use super::{Answers, ClaimName, ClaimWrite, Owner, Plan, Questions, ResourceClaims, Stop, Warning};
+use super::{Answers, ClaimName, Owner, Plan, ResourceClaims, Stop};
 use crate::reservation::{GroupClaimNameError, group_claim_name};
 use dra_model::{Cluster, Key, PodClaim, PodGroup, Str};
 
@@ -23,32 +20,12 @@ impl ResourceClaims {
         else {
             return Ok(());
         };
-        let mut made = BTreeMap::new();
-        let mut questions = Questions::default();
-        for entry in &group.spec.resource_claims {
-            let claim = self.claim_for_group(cluster, group, entry, answers, plan);
-            match questions.note(claim) {
-                Ok(Some(Some(claim))) => {
-                    made.insert(entry.name.clone(), claim);
-                }
-                Ok(Some(None) | None) => {}
-                Err(stop) => {
-                    let why = stop.text()?;
-                    let warning = Warning::new(Owner::group(group), &entry.name, &why);
-                    let text = format!("PodGroup {key}, {}", warning.message);
-                    plan.warning = Some(warning);
-                    return Err(Stop::Retry(text));
-                }
-            }
-        }
-        questions.asked()?;
-        if !made.is_empty() {
-            let known = &group.status.resource_claim_statuses;
-            plan.writes.push(ClaimWrite::SetStatuses {
-                of: Owner::group(group),
-                statuses: with_known(known, made, self.features.deviations.group_statuses),
-            });
-        }
+        let owner = Owner::group(group);
+        let made = self.make_claims(&owner, &group.spec.resource_claims, plan, |entry, plan| {
+            self.claim_for_group(cluster, group, entry, answers, plan)
+        })?;
+        let known = &group.status.resource_claim_statuses;
+        plan.set_statuses(owner, known, made, self.features.deviations.group_statuses);
         Ok(())
     }
 

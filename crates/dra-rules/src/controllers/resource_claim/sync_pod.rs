@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::names::from_template;
 use super::{Answers, ClaimName, ClaimWrite, Owner, Plan, Questions, ResourceClaims, Stop, Warning};
 use crate::reservation::{ClaimNameError, NoGroup, PodGroups, bind_to, claim_name, missing_consumer};
-use dra_model::{Claim, Cluster, Gate, Key, Pod, PodClaim, PodClaimStatus, PodGroup, Str};
+use dra_model::{Claim, Cluster, Gate, Key, Kind, Pod, PodClaim, PodClaimStatus, PodGroup, Str};
 
 impl ResourceClaims {
     /// Mirrors `syncPod`.
@@ -28,38 +28,12 @@ impl ResourceClaims {
                 NoGroup::Missing(_) => Stop::Retry(text),
             }
         })?;
-        let mut made = BTreeMap::new();
-        let mut questions = Questions::default();
-        for entry in &pod.spec.resource_claims {
-            let claim = self.claim_for(cluster, pod, group, entry, answers, plan);
-            match questions.note(claim) {
-                Ok(Some(Some(claim))) => {
-                    made.insert(entry.name.clone(), claim);
-                }
-                Ok(Some(None) | None) => {}
-                Err(stop) => {
-                    let is_final = matches!(stop, Stop::Drop(_)) && self.features.deviations.final_errors;
-                    let why = stop.text()?;
-                    let warning = Warning::new(Owner::pod(pod), &entry.name, &why);
-                    let text = format!("pod {key}, {}", warning.message);
-                    plan.warning = Some(warning);
-                    // Upstream, the text hides that some reasons are final.
-                    return Err(if is_final {
-                        Stop::Drop(text)
-                    } else {
-                        Stop::Retry(text)
-                    });
-                }
-            }
-        }
-        questions.asked()?;
-        if !made.is_empty() {
-            let known = &pod.status.resource_claim_statuses;
-            plan.writes.push(ClaimWrite::SetStatuses {
-                of: Owner::pod(pod),
-                statuses: with_known(known, made, self.features.keeps_statuses),
-            });
-        }
+        let owner = Owner::pod(pod);
+        let made = self.make_claims(&owner, &pod.spec.resource_claims, plan, |entry, plan| {
+            self.claim_for(cluster, pod, group, entry, answers, plan)
+        })?;
+        let known = &pod.status.resource_claim_statuses;
+        plan.set_statuses(owner, known, made, self.features.keeps_statuses);
         if pod.node().is_some() {
             self.reserve(cluster, pod, group, plan)?;
         }
@@ -120,6 +94,45 @@ impl ResourceClaims {
         Ok(Some(plan.create(write)))
     }
 
+    /// Plans the claims of `owner`: what `claim_for` finds or makes for each of its entries. Returns their names by entry.
+    pub(super) fn make_claims(
+        &self,
+        owner: &Owner,
+        entries: &[PodClaim],
+        plan: &mut Plan,
+        claim_for: impl Fn(&PodClaim, &mut Plan) -> Result<Option<ClaimName>, Stop>,
+    ) -> Result<BTreeMap<Str, ClaimName>, Stop> {
+        let mut made = BTreeMap::new();
+        let mut questions = Questions::default();
+        for entry in entries {
+            match questions.note(claim_for(entry, plan)) {
+                Ok(Some(Some(claim))) => {
+                    made.insert(entry.name.clone(), claim);
+                }
+                Ok(Some(None) | None) => {}
+                Err(stop) => {
+                    let is_final = matches!(stop, Stop::Drop(_)) && self.features.deviations.final_errors;
+                    let warning = Warning::new(owner.clone(), &entry.name, &stop.text()?);
+                    let kind = if owner.kind == Kind::Pod {
+                        "pod"
+                    } else {
+                        "PodGroup"
+                    };
+                    let text = format!("{kind} {}, {}", owner.key, warning.message);
+                    plan.warning = Some(warning);
+                    // Upstream, the text hides that some reasons are final.
+                    return Err(if is_final {
+                        Stop::Drop(text)
+                    } else {
+                        Stop::Retry(text)
+                    });
+                }
+            }
+        }
+        questions.asked()?;
+        Ok(made)
+    }
+
     /// The second half of `syncPod`: a pod that another scheduler bound.
     fn reserve(
         &self,
@@ -157,24 +170,29 @@ impl ResourceClaims {
     }
 }
 
-/// Returns what the status of an owner tells when `made` is added to it: claims that it has `known`, if they are kept, and the new ones, by
-/// entry.
-pub(super) fn with_known(
-    known: &[PodClaimStatus],
-    made: BTreeMap<Str, ClaimName>,
-    are_kept: bool,
-) -> Vec<(Str, ClaimName)> {
-    let mut all = BTreeMap::new();
-    for status in known.iter().filter(|_| are_kept) {
-        if let Some(name) = &status.resource_claim_name {
-            all.insert(status.name.clone(), ClaimName::Known(name.clone()));
-        }
-    }
-    all.extend(made);
-    all.into_iter().collect()
-}
-
 impl Plan {
+    /// Adds the claims that were `made`, by entry, to the status of their owner. It keeps those that it has `known` only if `are_kept`.
+    pub(super) fn set_statuses(
+        &mut self,
+        of: Owner,
+        known: &[PodClaimStatus],
+        made: BTreeMap<Str, ClaimName>,
+        are_kept: bool,
+    ) {
+        if made.is_empty() {
+            return;
+        }
+        let mut all = BTreeMap::new();
+        for status in known.iter().filter(|_| are_kept) {
+            if let Some(name) = &status.resource_claim_name {
+                all.insert(status.name.clone(), ClaimName::Known(name.clone()));
+            }
+        }
+        all.extend(made);
+        let statuses = all.into_iter().collect();
+        self.writes.push(ClaimWrite::SetStatuses { of, statuses });
+    }
+
     /// Adds the creation of a claim, and returns how to name it.
     pub(super) fn create(&mut self, write: ClaimWrite) -> ClaimName {
         let before = self
