@@ -1,10 +1,12 @@
 //! Nodes that an autoscaler adds, and nodes that were added just now.
 
+use std::collections::BTreeSet;
+
 use super::Explained;
 use super::diagnosis::{Diagnosis, NodeDiagnosis};
 use super::items::FixItem;
 use dra_model::{Cluster, Event, Kind, Pod, Str, Time};
-use dra_rules::kubelet::Stages;
+use dra_rules::kubelet::{Stages, known_drivers};
 use dra_rules::scheduling::{driver_upgrade, tells_unfit};
 
 /// Reasons of the events of the cluster autoscaler and of Karpenter that a node is to come for the pod.
@@ -18,6 +20,14 @@ const NEW_NODE_SECONDS: u64 = 600;
 
 /// Seconds within which a node that is to come is there as a rule.
 const SCALE_UP_SECONDS: u64 = 1800;
+
+/// The nodes that slices are published for.
+fn published(cluster: &Cluster) -> BTreeSet<&Str> {
+    cluster
+        .slices()
+        .filter_map(|slice| slice.spec.node_name.as_ref())
+        .collect()
+}
 
 /// Returns whether the event says if a node is to come for a pod.
 pub(super) fn is_of_autoscaler(event: &Event) -> bool {
@@ -68,13 +78,13 @@ impl Explained<'_> {
     pub(super) fn restore_node(&self, report: &mut Diagnosis) {
         let cluster = self.cluster();
         let stages = Stages::of(cluster, self.settings.now);
+        let (drivers, published) = (known_drivers(cluster), published(cluster));
         let is_hidden = |node: &&NodeDiagnosis| {
-            let mut slices = cluster.slices();
             node.plugin == Some("TaintToleration")
-                && !slices.any(|slice| slice.spec.node_name.as_ref() == Some(&node.node))
+                && !published.contains(&node.node)
                 && cluster.node(&node.node).is_some_and(|found| {
                     found.spec.taints.iter().any(|taint| tells_unfit(&taint.key))
-                        && stages.may_hide_devices(found)
+                        && stages.may_hide_devices(&drivers, found)
                 })
         };
         let hidden = report.nodes.iter().find(is_hidden);
@@ -87,11 +97,11 @@ impl Explained<'_> {
     pub(super) fn await_new_nodes(&self, report: &mut Diagnosis) -> Vec<Str> {
         let cluster = self.cluster();
         let stages = Stages::of(cluster, self.settings.now);
+        let (drivers, published) = (known_drivers(cluster), published(cluster));
         let lacks_devices = |node: &NodeDiagnosis| {
-            let mut slices = cluster.slices();
             node.plugin == Some("DynamicResources")
                 && node.devices.iter().all(|count| count.matching == 0)
-                && !slices.any(|slice| slice.spec.node_name.as_ref() == Some(&node.node))
+                && !published.contains(&node.node)
         };
         let is_new = |node: &NodeDiagnosis| {
             let created = cluster
@@ -102,7 +112,7 @@ impl Explained<'_> {
         };
         let is_starting = |node: &NodeDiagnosis| {
             let found = cluster.node(&node.node);
-            lacks_devices(node) && found.is_some_and(|node| stages.is_starting(node))
+            lacks_devices(node) && found.is_some_and(|node| stages.is_starting(&drivers, node))
         };
         let names = |is_so: &dyn Fn(&NodeDiagnosis) -> bool| -> Vec<Str> {
             let nodes = report.nodes.iter().filter(|node| is_so(node));

@@ -157,18 +157,25 @@ impl Stages<'_> {
         }
     }
 
-    /// Returns whether the node may have devices that are not published: a driver is there that publishes none, or would be if the node were able to
-    /// run its pod.
-    pub fn may_hide_devices(&self, node: &Node) -> bool {
-        known_drivers(self.cluster).iter().any(|driver| {
-            publishes_for(self.cluster, driver, &node.metadata) == Some(false)
-                && match self.plugin(driver, &node.metadata.name) {
-                    Plugin::Hidden => false,
-                    Plugin::None { elsewhere, kept_off } => {
-                        elsewhere.is_some() && !matches!(kept_off, Some(KeptOff::Labels(_)))
-                    }
-                    _ => true,
-                }
+    /// Returns whether the node may have devices that are not published: one of the `drivers` is there and publishes none, or would be if the node
+    /// were able to run its pod.
+    pub fn may_hide_devices(&self, drivers: &BTreeSet<Str>, node: &Node) -> bool {
+        let is_meant = |plugin: &Plugin| match plugin {
+            Plugin::Hidden => false,
+            Plugin::None { elsewhere, kept_off } => {
+                elsewhere.is_some() && !matches!(kept_off, Some(KeptOff::Labels(_)))
+            }
+            _ => true,
+        };
+        self.is_silent(drivers, node, is_meant)
+    }
+
+    /// Returns whether one of the `drivers` publishes nothing for the node, and its pod there is such.
+    fn is_silent(&self, drivers: &BTreeSet<Str>, node: &Node, is_such: impl Fn(&Plugin) -> bool) -> bool {
+        // That of the pod is cheaper to find out.
+        drivers.iter().any(|driver| {
+            is_such(&self.plugin(driver, &node.metadata.name))
+                && publishes_for(self.cluster, driver, &node.metadata) == Some(false)
         })
     }
 
@@ -181,25 +188,20 @@ impl Stages<'_> {
         since.is_some_and(|since| self.now.since(since).as_secs() < REGISTERING_SECONDS)
     }
 
-    /// Returns whether a driver that publishes nothing for the node may be about to: its pod there has not been there, or ready, for long. What
-    /// the start of the kubelet deleted is another matter: [`republishing`].
-    pub fn is_starting(&self, node: &Node) -> bool {
-        if republishing(self.cluster, &node.metadata.name, None, self.now).is_some() {
-            return false;
-        }
+    /// Returns whether one of the `drivers`, which publishes nothing for the node, may be about to: its pod there has not been there, or ready, for
+    /// long. What the start of the kubelet deleted is another matter: [`republishing`].
+    pub fn is_starting(&self, drivers: &BTreeSet<Str>, node: &Node) -> bool {
         let is_recent = |since: Option<Time>| since.is_some() && !self.lasts(since);
-        let is_new = |pod: &Key| {
-            let pod = self.cluster.pod(pod);
-            is_recent(pod.and_then(|pod| pod.metadata.creation_timestamp))
+        let is_new = |plugin: &Plugin| match plugin {
+            Plugin::Ready(_, since, started) => is_recent((*since).max(*started)),
+            Plugin::NotReady(pod) | Plugin::Pending(pod, _) => {
+                let pod = self.cluster.pod(pod);
+                is_recent(pod.and_then(|pod| pod.metadata.creation_timestamp))
+            }
+            _ => false,
         };
-        known_drivers(self.cluster).iter().any(|driver| {
-            publishes_for(self.cluster, driver, &node.metadata) == Some(false)
-                && match self.plugin(driver, &node.metadata.name) {
-                    Plugin::Ready(_, since, started) => is_recent(since.max(started)),
-                    Plugin::NotReady(pod) | Plugin::Pending(pod, _) => is_new(&pod),
-                    _ => false,
-                }
-        })
+        self.is_silent(drivers, node, is_new)
+            && republishing(self.cluster, &node.metadata.name, None, self.now).is_none()
     }
 
     /// Returns whether the node is a machine of a type that `driver` publishes devices for, so that it should have some, too.
