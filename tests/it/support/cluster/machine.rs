@@ -196,23 +196,6 @@ impl<'c> Machine<'c> {
         self.start_driver();
     }
 
-    /// The kubelet and the driver start anew: for a minute from now on, the kubelet does not look for pods that were deleted by force, whose
-    /// devices it gives back.
-    #[track_caller]
-    pub(crate) fn restart(&mut self) {
-        self.stop_kubelet();
-        self.stop_driver();
-        self.start_kubelet();
-        // A driver that runs meanwhile would publish them again only half a minute later.
-        wait_for("the kubelet deletes the slices", || {
-            let slices = self.cluster.list("slice");
-            let mut nodes = slices.iter().map(|slice| &slice["spec"]["nodeName"]);
-            nodes.all(|node| *node != *self.node).then_some(())
-        });
-        self.start_driver();
-        self.wait_published();
-    }
-
     /// The kubelet forgets what it has prepared. It must not run.
     pub(crate) fn lose_checkpoint(&self) {
         let _ = fs::remove_dir_all(self.path("state"));
