@@ -21,12 +21,23 @@ const NEW_NODE_SECONDS: u64 = 600;
 /// Seconds within which a node that is to come is there as a rule.
 const SCALE_UP_SECONDS: u64 = 1800;
 
-/// The nodes that slices are published for.
-fn published(cluster: &Cluster) -> BTreeSet<&Str> {
-    cluster
-        .slices()
-        .filter_map(|slice| slice.spec.node_name.as_ref())
-        .collect()
+/// What shows whether a node without slices may have devices.
+pub(super) struct Unpublished<'c> {
+    stages: Stages<'c>,
+    drivers: BTreeSet<Str>,
+    /// The nodes that slices are published for.
+    published: BTreeSet<&'c Str>,
+}
+
+impl<'c> Unpublished<'c> {
+    pub(super) fn of(cluster: &'c Cluster, now: Time) -> Self {
+        let nodes = cluster.slices().filter_map(|slice| slice.spec.node_name.as_ref());
+        Self {
+            stages: Stages::of(cluster, now),
+            drivers: known_drivers(cluster),
+            published: nodes.collect(),
+        }
+    }
 }
 
 /// Returns whether the event says if a node is to come for a pod.
@@ -75,16 +86,18 @@ impl Explained<'_> {
     }
 
     /// Advises to make a node ready that cannot run pods, where a driver would say then what devices it has.
-    pub(super) fn restore_node(&self, report: &mut Diagnosis) {
-        let cluster = self.cluster();
-        let stages = Stages::of(cluster, self.settings.now);
-        let (drivers, published) = (known_drivers(cluster), published(cluster));
+    pub(super) fn restore_node(&self, report: &mut Diagnosis, unpublished: &Unpublished<'_>) {
+        let Unpublished {
+            stages,
+            drivers,
+            published,
+        } = unpublished;
         let is_hidden = |node: &&NodeDiagnosis| {
             node.plugin == Some("TaintToleration")
                 && !published.contains(&node.node)
-                && cluster.node(&node.node).is_some_and(|found| {
+                && self.cluster().node(&node.node).is_some_and(|found| {
                     found.spec.taints.iter().any(|taint| tells_unfit(&taint.key))
-                        && stages.may_hide_devices(&drivers, found)
+                        && stages.may_hide_devices(drivers, found)
                 })
         };
         let hidden = report.nodes.iter().find(is_hidden);
@@ -94,10 +107,13 @@ impl Explained<'_> {
 
     /// Advises to wait for nodes that were added just now and lack devices, or have taints: drivers on them may be starting, and new nodes lose
     /// some of their taints. The same of nodes without devices whose driver was started just now, which are returned.
-    pub(super) fn await_new_nodes(&self, report: &mut Diagnosis) -> Vec<Str> {
+    pub(super) fn await_new_nodes(&self, report: &mut Diagnosis, unpublished: &Unpublished<'_>) -> Vec<Str> {
         let cluster = self.cluster();
-        let stages = Stages::of(cluster, self.settings.now);
-        let (drivers, published) = (known_drivers(cluster), published(cluster));
+        let Unpublished {
+            stages,
+            drivers,
+            published,
+        } = unpublished;
         let lacks_devices = |node: &NodeDiagnosis| {
             node.plugin == Some("DynamicResources")
                 && node.devices.iter().all(|count| count.matching == 0)
@@ -112,7 +128,7 @@ impl Explained<'_> {
         };
         let is_starting = |node: &NodeDiagnosis| {
             let found = cluster.node(&node.node);
-            lacks_devices(node) && found.is_some_and(|node| stages.is_starting(&drivers, node))
+            lacks_devices(node) && found.is_some_and(|node| stages.is_starting(drivers, node))
         };
         let names = |is_so: &dyn Fn(&NodeDiagnosis) -> bool| -> Vec<Str> {
             let nodes = report.nodes.iter().filter(|node| is_so(node));

@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 use self::absence::Absence;
 use self::bound::{allocated_twice, attaching, bound, ended, former_users, stuck_users, told_by_drivers};
-use self::coming::is_of_autoscaler;
+use self::coming::{Unpublished, is_of_autoscaler};
 use self::diagnosis::{Answer, Cause, NodeGroup, Reason, Warning};
 use self::fact::{Brief, Evidence, Fact, Limited, Often};
 use super::allocation::{
@@ -41,7 +41,6 @@ use super::remedy::{Remedy, drop_finalizers, end_consumers};
 use super::stage::unlisted_text;
 
 use crate::script::{Command, replace_saved, save_without_finalizers};
-use crate::words::shared_resource;
 use dra_allocator::Failure;
 use dra_allocator::devices::ClassSelectors;
 use dra_model::{
@@ -841,8 +840,9 @@ impl<'e> Explained<'e> {
             if let Some(pod) = self.pod {
                 self.raise_maximum(report, pod);
             }
-            self.restore_node(report);
-            let starting = self.await_new_nodes(report);
+            let unpublished = Unpublished::of(self.cluster(), self.settings.now);
+            self.restore_node(report, &unpublished);
+            let starting = self.await_new_nodes(report, &unpublished);
             waiting::add_starting(report, &starting);
             self.await_upgraded_node(report);
         }
@@ -851,21 +851,17 @@ impl<'e> Explained<'e> {
     /// Notes which of several classes counts that name an extended resource of the pod.
     fn shared_resources(&self, report: &mut Diagnosis) {
         let Some(pod) = self.pod else { return };
-        let gate = self
-            .cluster()
-            .environment()
-            .gate(Component::Scheduler, Gate::DRAExtendedResource);
+        let environment = self.cluster().environment();
+        if !environment.enabled(Component::Scheduler, Gate::DRAExtendedResource) {
+            return;
+        }
         let requests = pod_requests(pod);
         for (resource, classes) in classes_of_resources(self.cluster()) {
             if let [first, others @ ..] = classes.as_slice()
-                && gate.enabled
                 && !others.is_empty()
                 && requests.contains_key(resource)
             {
-                let shared = shared_resource(resource, first, others);
-                report
-                    .notes
-                    .push(format!("deviceclass/{} {shared}", first.metadata.name));
+                report.notes.push(words::shared_class(resource, first, others));
             }
         }
     }

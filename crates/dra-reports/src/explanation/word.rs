@@ -182,7 +182,9 @@ const SILENT_SECONDS: u64 = 300;
 /// Returns since when the scheduler has said nothing about a pod; nothing if it may still do so, or if its events were not read.
 fn silent_since(cluster: &Cluster, pod: &Pod, now: Time) -> Option<Time> {
     let mut conditions = pod.status.conditions.iter();
-    let is_judged = conditions.any(|condition| condition.type_ == "PodScheduled");
+    if conditions.any(|condition| condition.type_ == "PodScheduled") {
+        return None;
+    }
     let name = match pod.scheduler() {
         SchedulerProfile::DEFAULT => "kube-scheduler",
         name => name,
@@ -194,7 +196,7 @@ fn silent_since(cluster: &Cluster, pod: &Pod, now: Time) -> Option<Time> {
     // Of itself, that a file has no word about a pod is no sign of a scheduler that is down.
     let mut pods = cluster.pods();
     let heartbeat = pods.any(|other| is_down(other)).then(|| heartbeat(cluster));
-    unattended_since(cluster, pod, None, heartbeat.flatten(), now).filter(|_| !is_judged)
+    unattended_since(cluster, pod, None, heartbeat.flatten(), now)
 }
 
 /// Returns since when the claim controller has made no claim for a pod and said nothing about it; nothing if it may still do so.

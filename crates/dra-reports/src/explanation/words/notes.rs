@@ -1,6 +1,8 @@
 //! The sentences of notes: what else is known of the answer.
 
-use dra_model::{Condition, DeviceId, Gap, Gate, Key, Kind, Quantity, Str};
+use std::sync::Arc;
+
+use dra_model::{Class, Condition, DeviceId, Gap, Gate, Key, Kind, Quantity, Str};
 
 use super::super::fact::Speaker;
 use super::super::namesake::Namesake;
@@ -8,6 +10,7 @@ use super::speaker;
 use crate::allocation::words::pod;
 use crate::listing::some;
 use crate::script::Resource;
+use crate::words::shared_resource;
 
 /// Why a claim that fits is not allocated.
 pub(in super::super) const UNUSED: &str = "no pod uses the claim: it is allocated once one does";
@@ -281,6 +284,15 @@ pub(in super::super) fn may_have_changed(who: &Speaker) -> String {
 
 /// That what kube-scheduler said is over.
 pub(in super::super) const HAS_CHANGED: &str = "the state has changed since then, as no node has such a taint or is cordoned now: the scheduler retries within minutes";
+
+/// Which of the classes that name a resource counts.
+pub(in super::super) fn shared_class(resource: &Str, first: &Class, others: &[&Arc<Class>]) -> String {
+    format!(
+        "deviceclass/{} {}",
+        first.metadata.name,
+        shared_resource(resource, first, others)
+    )
+}
 
 /// That claims of other namespaces may hold the devices.
 pub(in super::super) fn may_lack_namespaces(only: &str) -> String {

@@ -599,6 +599,9 @@ pub(super) fn all(
 /// Whether it runs, is in another namespace, and who creates it again.
 pub(super) type Harm = (bool, bool, u8);
 
+/// A pod that no controller creates again, or an unknown user.
+const NOT_AGAIN: u8 = 2;
+
 /// How much is lost with the users of a claim that is to be deallocated, least first: nothing where they do not run; then what is in the
 /// namespace of the claims that need it; then pods of Jobs, which run again; last those that no controller creates again.
 fn harm(cluster: &Cluster, fix: &Fix, namespace: Option<&Str>) -> Harm {
@@ -613,12 +616,12 @@ fn harm(cluster: &Cluster, fix: &Fix, namespace: Option<&Str>) -> Harm {
     let of_owner = |pod: &Arc<Pod>| match pod.metadata.controller() {
         Some(owner) if owner.kind == "Job" => 0,
         Some(_) => 1,
-        None => 2,
+        None => NOT_AGAIN,
     };
     (
-        !users.iter().all(|pod| is_waiting(pod)),
+        users.is_empty() || !users.iter().all(|pod| is_waiting(pod)),
         namespace != Some(&claim.namespace),
-        users.into_iter().map(of_owner).max().unwrap_or_default(),
+        users.into_iter().map(of_owner).max().unwrap_or(NOT_AGAIN),
     )
 }
 
