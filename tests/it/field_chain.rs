@@ -1252,6 +1252,14 @@ const CASES: &[Case] = &[
         has: &["1. create the ComputeDomain that makes resourceclaimtemplate/team/nccl-channel"],
         has_not: &[],
     },
+    // What makes the template is being deleted.
+    Case {
+        ask: "explain pod/nccl-0 -n=team --complete --now=2026-11-28T10:00:00Z",
+        file: "computedomain-being-deleted",
+        code: 1,
+        has: &["1. create computedomain/team/nccl again: it is being deleted"],
+        has_not: &["wait until the controller"],
+    },
     // A node that is not ready comes before the end of a pod.
     Case {
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
@@ -1723,7 +1731,18 @@ const CASES: &[Case] = &[
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "cordoned-by-a-driver-upgrade",
         code: 1,
-        has: &["1. wait until the driver of node/gpu-2 is upgraded"],
+        has: &["1. wait until node/gpu-2 is updated"],
+        has_not: &["uncordon node/gpu-2"],
+    },
+    // A node is cordoned while OpenShift updates it.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "cordoned-by-the-machine-config",
+        code: 1,
+        has: &[
+            "1. wait until node/gpu-2 is updated",
+            "machineconfiguration.openshift.io/state: Working",
+        ],
         has_not: &["uncordon node/gpu-2"],
     },
     // Which pod of the Job ends makes no difference.

@@ -59,7 +59,7 @@ pub struct Meta {
     /// Sorted by key.
     #[serde(deserialize_with = "interned_pairs")]
     pub labels: Vec<(Str, Str)>,
-    /// Annotations of `resource.kubernetes.io` only, sorted by key: no rule reads another one.
+    /// Annotations of `resource.kubernetes.io` and those of [`READ`], sorted by key: no rule reads another one.
     #[serde(deserialize_with = "resource_annotations")]
     pub annotations: Vec<(Str, Str)>,
     /// Owners, in the order of the object.
@@ -189,11 +189,18 @@ impl Meta {
         lookup(&self.labels, key)
     }
 
-    /// The value of the annotation `key`: one of `resource.kubernetes.io`, or the group of a pod of another scheduler.
+    /// The value of the annotation `key`: one of `resource.kubernetes.io`, the group of a pod of another scheduler, or what updates a node says.
     pub fn annotation(&self, key: &str) -> Option<&Str> {
         lookup(&self.annotations, key)
     }
 }
+
+/// Annotations of other domains that a rule reads.
+const READ: [&str; 3] = [
+    "machineconfiguration.openshift.io/state",
+    "scheduling.k8s.io/group-name",
+    "weave.works/kured-reboot-in-progress",
+];
 
 fn resource_annotations<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
@@ -213,7 +220,7 @@ fn resource_annotations<'de, D: serde::Deserializer<'de>>(
         fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut list = Vec::new();
             while let Some(key) = map.next_key::<std::borrow::Cow<'_, str>>()? {
-                if key.starts_with("resource.kubernetes.io/") || key == "scheduling.k8s.io/group-name" {
+                if key.starts_with("resource.kubernetes.io/") || READ.contains(&key.as_ref()) {
                     let value = map
                         .next_value::<Option<std::borrow::Cow<'_, str>>>()?
                         .unwrap_or_default();

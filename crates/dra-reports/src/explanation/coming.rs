@@ -7,7 +7,7 @@ use super::diagnosis::{Diagnosis, NodeDiagnosis};
 use super::items::FixItem;
 use dra_model::{Cluster, Event, Kind, Pod, Str, Time};
 use dra_rules::kubelet::{Stages, known_drivers};
-use dra_rules::scheduling::{driver_upgrade, tells_unfit};
+use dra_rules::scheduling::{tells_unfit, update_of};
 
 /// Reasons of the events of the cluster autoscaler and of Karpenter that a node is to come for the pod.
 const SCALE_UP: [&str; 2] = ["TriggeredScaleUp", "Nominated"];
@@ -72,15 +72,15 @@ impl Explained<'_> {
             .splice(0..0, limited.map(|event| FixItem::raise_maximum(event)));
     }
 
-    /// Advises to wait for a node that is cordoned while its driver is replaced.
-    pub(super) fn await_upgraded_node(&self, report: &mut Diagnosis) {
+    /// Advises to wait for a node that is cordoned while an operator updates it.
+    pub(super) fn await_updated_node(&self, report: &mut Diagnosis) {
         let mut cordoned = report
             .nodes
             .iter()
             .filter(|node| node.plugin == Some("NodeUnschedulable"));
         let upgrade = cordoned.find_map(|node| {
-            let (label, state) = driver_upgrade(self.cluster().node(&node.node)?)?;
-            Some(FixItem::await_upgrade(&node.node, label, state))
+            let (key, state) = update_of(self.cluster().node(&node.node)?)?;
+            Some(FixItem::await_update(&node.node, key, state))
         });
         report.fixes.splice(0..0, upgrade);
     }

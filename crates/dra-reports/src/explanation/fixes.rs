@@ -351,13 +351,13 @@ impl FixItem {
         )
     }
 
-    /// Waits until the driver of a node is replaced.
-    pub(super) fn await_upgrade(node: &Str, label: &Str, state: &Str) -> Self {
+    /// Waits until an operator has updated a node.
+    pub(super) fn await_update(node: &Str, key: &Str, state: &Str) -> Self {
         Self::unproven(
             "AwaitNode",
             format!("node/{node}"),
-            words::await_upgrade(node, label, state),
-            Remedy::default().note(words::AWAIT_UPGRADE),
+            words::await_update(node, key, state),
+            Remedy::default().note(words::AWAIT_UPDATE),
         )
     }
 

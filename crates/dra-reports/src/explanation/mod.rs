@@ -844,7 +844,7 @@ impl<'e> Explained<'e> {
             self.restore_node(report, &unpublished);
             let starting = self.await_new_nodes(report, &unpublished);
             waiting::add_starting(report, &starting);
-            self.await_upgraded_node(report);
+            self.await_updated_node(report);
         }
     }
 

@@ -200,6 +200,10 @@ impl Diagnosis {
         let target = format!("resourceclaimtemplate/{template}");
         let found = self.tell_namesake(cluster, Kind::ResourceClaimTemplate, template);
         let (message, how) = match maker(cluster, template) {
+            Some(owner) if owner.stops => (
+                words::fixes::recreate_maker(&target, &owner.kind, &owner.key),
+                words::fixes::RECREATE_MAKER,
+            ),
             Some(owner) => (
                 words::fixes::await_template(&target, &owner.kind, &owner.key),
                 words::fixes::AWAIT_TEMPLATE,

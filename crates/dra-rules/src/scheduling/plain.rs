@@ -243,14 +243,22 @@ pub fn tells_removal(key: &str) -> bool {
     ) || key.starts_with("aws-node-termination-handler/")
 }
 
-/// The label of a node whose driver is being replaced by an operator, and its value. The operator cordons the node before and uncordons
-/// it after that. Those of several vendors have the same label, each in its own domain.
-pub fn driver_upgrade(node: &Node) -> Option<(&Str, &Str)> {
-    let mut labels = node.metadata.labels.iter();
-    let state = labels.find(|(key, _)| key.ends_with("-driver-upgrade-state"));
-    let under_way =
-        |(_, value): &&(Str, Str)| !matches!(value.as_str(), "" | "upgrade-done" | "upgrade-failed");
-    state.filter(under_way).map(|(key, value)| (key, value))
+/// The label or annotation of a node that an operator updates, and its value: the operator cordons the node before and uncordons it after that.
+pub fn update(node: &Node) -> Option<(&Str, &Str)> {
+    fn of(pairs: &[(Str, Str)], is_under_way: fn(&str, &str) -> bool) -> Option<(&Str, &Str)> {
+        let found = pairs.iter().find(|(key, value)| is_under_way(key, value));
+        found.map(|(key, value)| (key, value))
+    }
+    // Operators of drivers of several vendors have the same label, each in its own domain. The machine config daemon's `Degraded` has failed.
+    let driver = of(&node.metadata.labels, |key, value| {
+        key.ends_with("-driver-upgrade-state") && !matches!(value, "" | "upgrade-done" | "upgrade-failed")
+    });
+    driver.or_else(|| {
+        of(&node.metadata.annotations, |key, value| match key {
+            "machineconfiguration.openshift.io/state" => matches!(value, "Working" | "Rebooting"),
+            _ => key == "weave.works/kured-reboot-in-progress" && !value.is_empty(),
+        })
+    })
 }
 
 /// Returns whether a controller puts taints with this key back: it is about to remove the node, or keeps pods off until the node is set up.

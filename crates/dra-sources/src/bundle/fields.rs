@@ -188,6 +188,9 @@ metadata.{name, namespace, generateName, uid, resourceVersion, generation, final
 metadata.{creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds}
 metadata.labels.*
 metadata.annotations.resource.kubernetes.io/*
+metadata.annotations.scheduling.k8s.io/group-name
+metadata.annotations.machineconfiguration.openshift.io/state
+metadata.annotations.weave.works/kured-reboot-in-progress
 metadata.ownerReferences.{apiVersion, kind, name, uid, controller}";
 
 /// Returns what is kept of objects of `kind` besides, and of what the table has in another way.

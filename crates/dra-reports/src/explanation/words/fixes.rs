@@ -252,6 +252,18 @@ pub(in super::super) fn await_template(template: &str, kind: &str, owner: &Key) 
     format!("wait until the controller of {kind}/{owner} creates {template}")
 }
 
+/// That what makes a template is being deleted.
+pub(in super::super) fn recreate_maker(template: &str, kind: &str, owner: &Key) -> String {
+    let kind = kind.to_ascii_lowercase();
+    format!(
+        "create {kind}/{owner} again: it is being deleted, and its controller creates no {template} for it"
+    )
+}
+
+/// When it can be created again.
+pub(in super::super) const RECREATE_MAKER: &str =
+    "wait until it is gone first; its finalizers tell what it waits for";
+
 /// That a template needs what makes one of the same name in another namespace.
 pub(in super::super) fn create_maker(template: &str, kind: &str, other: &Key) -> String {
     format!(
@@ -387,16 +399,13 @@ pub(in super::super) fn await_drivers(nodes: &[Str]) -> String {
 pub(in super::super) const AWAIT_DRIVER: &str =
     "no action needed; if this takes longer, check the logs of the driver's pod there";
 
-/// That a node is cordoned for the time in which its driver is replaced.
-pub(in super::super) fn await_upgrade(node: &Str, label: &Str, state: &Str) -> String {
-    format!(
-        "wait until the driver of node/{node} is upgraded; the node is cordoned meanwhile (label {label}: {state})"
-    )
+/// That a node is cordoned for the time in which an operator updates it.
+pub(in super::super) fn await_update(node: &Str, key: &Str, state: &Str) -> String {
+    format!("wait until node/{node} is updated; it is cordoned meanwhile ({key}: {state})")
 }
 
-/// What to do if a driver is not replaced.
-pub(in super::super) const AWAIT_UPGRADE: &str =
-    "no action needed: the operator of the driver uncordons the node; check that operator if this takes long";
+/// What to do if a node stays cordoned.
+pub(in super::super) const AWAIT_UPDATE: &str = "no action needed: the operator that updates the node uncordons it; check that operator if this takes long";
 
 /// That a driver is publishing a pool.
 pub(in super::super) fn await_pool(pool: &PoolId) -> String {

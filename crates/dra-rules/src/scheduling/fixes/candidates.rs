@@ -29,7 +29,7 @@ pub(super) const MOST_CANDIDATES: usize = 10_000;
 /// Changes of the node itself, and of what the pod asks of nodes.
 fn of_node(node: &Node, pod: &Pod) -> Vec<Fix> {
     let mut fixes = Vec::new();
-    if node.spec.unschedulable && plain::driver_upgrade(node).is_none() {
+    if node.spec.unschedulable && plain::update(node).is_none() {
         fixes.push(Fix::Uncordon {
             node: node.metadata.name.clone(),
         });
