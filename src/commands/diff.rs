@@ -438,7 +438,7 @@ fn needs(ctx: &Ctx, selection: &Selection) -> Needs {
     // Claims of every namespace hold devices.
     let needs = Needs::kinds(kinds.filter(|kind| !Kind::OF_RIGHTS.contains(kind)));
     let needs = needs.at_least_in(selection.namespace.as_deref());
-    needs.with_gates().pods_after_claims().with_rights()
+    needs.with_gates().pods_after_claims().optionally(Kind::OF_RIGHTS)
 }
 
 fn warn(ctx: &Ctx, report: &Difference, findings: [&FindingList; 2]) {

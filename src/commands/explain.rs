@@ -178,7 +178,8 @@ async fn load(ctx: &Ctx, namespace: &str) -> anyhow::Result<Cluster> {
         .with_gates()
         .with_schedulers()
         .pods_after_claims()
-        .with_rights()
+        .optionally(Kind::OF_RIGHTS)
+        .optionally([Kind::PodDisruptionBudget])
         .assuming_rare_kinds_empty();
     ctx.load(needs.at_least_in(Some(namespace))).await
 }

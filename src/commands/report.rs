@@ -53,7 +53,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let Args { out, to_version } = args;
     let out = places::out(ctx, out.as_deref())?;
     let selection = objects::selection(ctx, objects::Default::All);
-    let needs = Needs::everything().with_rights();
+    let needs = Needs::everything().optionally(Kind::OF_RIGHTS);
     let needs = needs.at_least_in(selection.namespace.as_deref());
     let cluster = ctx.load(needs).await?;
     let mentions = presence::mentions(&selection, [Kind::ResourceClaim]);

@@ -440,13 +440,12 @@ fn a_gate_can_be_asked_about() {
     1 warning in all namespaces before disabling DRAConsumableCapacity
     ");
     dra_snapshot!(check(&["--disable-gate", "DRAAdminAccess"], "admin-access"), @"
-    exit_code: 4
+    exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
     warning: tests/data/snapshots/admin-access.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
-    warning: unknown: it is unknown what turning DRAAdminAccess off breaks
-    No findings in all namespaces before disabling DRAAdminAccess; some checks were incomplete
+    error: `--disable-gate`: 1.37 locks feature gate DRAAdminAccess: a component with DRAAdminAccess=false does not start
     ");
 }
 

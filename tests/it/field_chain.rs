@@ -1734,6 +1734,159 @@ const CASES: &[Case] = &[
         has: &["1. wait until node/gpu-2 is updated"],
         has_not: &["uncordon node/gpu-2"],
     },
+    // The node with free devices is tainted, and the driver is kept off the other one on purpose.
+    Case {
+        ask: "explain pod/infer-5d9c7b6f4-w3r5h -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "gpu-node-tainted-beside-cpu-node",
+        code: 1,
+        has: &["gke-gpu-1 has an available device", "1. tolerate node taint"],
+        has_not: &["publishes no devices"],
+    },
+    // A Job that retries nothing fails for good with its pod.
+    Case {
+        ask: "explain pod/quick -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "job-without-retries-holds-the-device",
+        code: 1,
+        has: &["suspend job/ml/longtrain instead"],
+        has_not: &["first stop"],
+    },
+    // A disruption budget guards some of the holders.
+    Case {
+        ask: "explain pod/reindex -n=prod --complete --now=2026-11-28T10:00:00Z",
+        file: "budget-guards-a-holder",
+        code: 1,
+        has: &[
+            "1. delete pod/lab/old-experiment",
+            "poddisruptionbudget/prod/api allows no further pod",
+        ],
+        has_not: &[],
+    },
+    // Of two holders, the one of the lower priority.
+    Case {
+        ask: "explain pod/report -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "holders-of-two-priorities",
+        code: 1,
+        has: &["1. delete pod/ml/zoo"],
+        has_not: &[],
+    },
+    // A rollout that ends no old pod before has that setting already.
+    Case {
+        ask: "explain pod/vllm-7c9d8b5f6-zt2wq -n=llm --complete --now=2026-11-28T10:00:00Z",
+        file: "rollout-to-more-devices",
+        code: 1,
+        has: &["1. set strategy Recreate"],
+        has_not: &["pod by pod"],
+    },
+    // The slice of a machine like others is empty.
+    Case {
+        ask: "explain pod/serve-0 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "slice-without-devices",
+        code: 1,
+        has: &[
+            "its slices for the node have no devices",
+            "1. ask the owner of driver",
+        ],
+        has_not: &[],
+    },
+    // A rule without a selector taints every device.
+    Case {
+        ask: "explain pod/infer-5d9c7b6f4-4v7zt -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "rule-for-every-device",
+        code: 1,
+        has: &["devicetaintrule/drain-gpu-2 taints all devices"],
+        has_not: &[],
+    },
+    // A ready driver publishes nothing for a machine like others.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "node-registered-anew",
+        code: 1,
+        has: &["1. ask the owner of driver gpu.nvidia.com to publish its devices for gpu-2"],
+        has_not: &["1. delete"],
+    },
+    // A taint that is removed once the driver runs keeps the driver off.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "startup-taint-keeps-the-driver-off",
+        code: 1,
+        has: &["1. make node/gpu-2 ready", "does not tolerate the taint"],
+        has_not: &["1. delete"],
+    },
+    // What checks nodes has found one broken.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "node-quarantined",
+        code: 1,
+        has: &["1. make node/gpu-2 ready", "GpuXidError=True"],
+        has_not: &["tolerate node taint", "remove taint"],
+    },
+    // The DaemonSet of the driver selects nodes by affinity, and none has the labels.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "driver-selects-by-affinity",
+        code: 1,
+        has: &["its node affinity requires"],
+        has_not: &["install"],
+    },
+    // The driver's message has the name of the claim, and with it that of the pod.
+    Case {
+        ask: "explain pod/vllm-llama-server-7c9d-x9k2p -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "driver-refuses-every-claim",
+        code: 1,
+        has: &["1. ask the owner of driver gpu.nvidia.com to act on the driver's message"],
+        has_not: &["get pod/ml/vllm"],
+    },
+    // A device file of the CDI specification is missing on the node.
+    Case {
+        ask: "explain pod/trans-7c9d-j1 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "cdi-host-device-gone",
+        code: 1,
+        has: &["failed to stat CDI host device", "1. ask the driver's owner"],
+        has_not: &["no reason was found"],
+    },
+    // A hook of the container runtime fails.
+    Case {
+        ask: "explain pod/test -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "hook-of-an-old-toolkit",
+        code: 1,
+        has: &[
+            "container main has not started: StartError",
+            "1. ask an administrator",
+        ],
+        has_not: &["keeps exiting"],
+    },
+    // A container is ended for its use of memory.
+    Case {
+        ask: "explain pod/vllm-7c9d-a -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "out-of-memory",
+        code: 1,
+        has: &["OOMKilled", "1. raise the memory limit of container main"],
+        has_not: &[],
+    },
+    // A claim that is being deleted keeps its devices.
+    Case {
+        ask: "explain claim/shared -n=old --complete --now=2026-11-28T10:00:00Z",
+        file: "claim-kept-by-a-foreign-entry",
+        code: 0,
+        has: &["it keeps its devices, although it is being deleted"],
+        has_not: &["nothing is allocated"],
+    },
+    // Only the sandbox of a pod is left.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "sandbox-cannot-be-removed",
+        code: 1,
+        has: &["cannot remove its sandbox"],
+        has_not: &["stop its containers"],
+    },
+    // client-go has combined the events.
+    Case {
+        ask: "explain pod/app -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "combined-events",
+        code: 1,
+        has: &["the driver refuses to prepare claim/ml/app-g"],
+        has_not: &["no reason was found"],
+    },
     // A node is cordoned while OpenShift updates it.
     Case {
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",

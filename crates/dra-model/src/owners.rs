@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Condition, Key, Meta, OwnerReference, Str, Time, Tolerations};
+use super::{Condition, Key, Meta, Node, NodeSelector, OwnerReference, Str, Time, Tolerations};
 use dra_values::json;
 
 /// An object that may make others, or that other components keep for it, as a queue does.
@@ -39,6 +39,8 @@ pub struct Owner {
     pub strategy: Option<Strategy>,
     /// The nodeSelector of its pod template, if it is a DaemonSet.
     pub node_selector: Vec<(Str, Str)>,
+    /// The node affinity that its pod template requires, if it is a DaemonSet.
+    pub affinity: Option<NodeSelector>,
     /// The tolerations of its pod template, if it is a DaemonSet.
     pub tolerations: Tolerations,
     /// Reported conditions.
@@ -106,6 +108,12 @@ impl Owner {
             return self.uid == reference.uid;
         }
         self.group == reference.group() && self.kind == reference.kind && self.key.name == reference.name
+    }
+
+    /// Returns whether the required affinity of a DaemonSet lets its pods on the node, as far as that can be evaluated.
+    pub fn attracts(&self, node: &Node) -> bool {
+        let affinity = self.affinity.as_ref();
+        affinity.is_none_or(|affinity| affinity.matches(&node.metadata).unwrap_or(true))
     }
 
     fn weight(&self) -> usize {
@@ -192,6 +200,7 @@ impl Owners {
             strategy: (group == "apps" && kind == "Deployment")
                 .then(|| Strategy::of(&spec.strategy, spec.replicas.as_i64())),
             node_selector: node_selector(group, kind, &spec),
+            affinity: affinity(group, kind, &spec),
             tolerations: tolerations(group, kind, &spec),
             conditions: conditions.collect(),
             checks: checks.collect(),
@@ -276,6 +285,15 @@ fn node_selector(group: &str, kind: &str, spec: &Spec) -> Vec<(Str, Str)> {
         .filter(|_| (group, kind) == ("apps", "DaemonSet"));
     let text = |(key, value): (&String, &Value)| Some((key.as_str().into(), value.as_str()?.into()));
     labels.into_iter().flatten().filter_map(text).collect()
+}
+
+/// Returns the node affinity that a DaemonSet requires.
+fn affinity(group: &str, kind: &str, spec: &Spec) -> Option<NodeSelector> {
+    let of_nodes = &spec.template["spec"]["affinity"]["nodeAffinity"];
+    let required = &of_nodes["requiredDuringSchedulingIgnoredDuringExecution"];
+    let required =
+        Some(required).filter(|required| !required.is_null() && (group, kind) == ("apps", "DaemonSet"));
+    NodeSelector::deserialize(required?).ok()
 }
 
 /// Returns what a DaemonSet tolerates of nodes, without what its controller adds.

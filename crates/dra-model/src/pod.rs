@@ -490,6 +490,9 @@ pub struct ContainerEnd {
     /// Machine-readable cause, such as `Error` or `OOMKilled`.
     #[serde(deserialize_with = "interned")]
     pub reason: Str,
+    /// What the container wrote of its end, or the container runtime of one that it could not start. Snapshots leave it out.
+    #[serde(deserialize_with = "or_default")]
+    pub message: Str,
     /// Time.
     pub finished_at: Option<Time>,
 }

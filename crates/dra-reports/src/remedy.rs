@@ -14,7 +14,7 @@ use dra_model::{
     Claim, ClaimSpec, ClaimTemplate, Cluster, Component, ConsumerReference, Environment, Gate, Key, Kind,
     Meta, OwnerReference, Pod, Str,
 };
-use dra_rules::owners::{Lineage, comes_back};
+use dra_rules::owners::{Lineage, comes_back, fails_with, guard};
 use dra_rules::quota::Quotas;
 use dra_rules::reservation::{
     Origin, consumers_of_entry, groups_are_ignored, is_former, is_group, pod_of_entry,
@@ -186,8 +186,14 @@ pub(super) fn end_pods<'p>(
     let mut names = BTreeSet::new();
     let mut controllers = BTreeSet::new();
     let mut are_scaled = true;
+    let mut failing = None;
+    let mut guards = BTreeSet::new();
     for pod in pods {
         names.insert(&pod.metadata.name);
+        guards.extend(guard(cluster, pod).map(|budget| budget.metadata.key()));
+        if fails_with(cluster, pod) {
+            failing = top_owner(cluster, pod).map(|owner| words::controller(&pod.metadata, &owner));
+        }
         if let Some(owner) = top_owner(cluster, pod) {
             are_scaled &= SCALED.contains(&owner.kind.as_str());
             controllers.insert(words::controller(&pod.metadata, &owner));
@@ -196,9 +202,16 @@ pub(super) fn end_pods<'p>(
     if names.is_empty() {
         return Remedy::default();
     }
-    let remedy = Remedy::command(script::delete_pods(namespace, names));
+    let remedy = match failing {
+        Some(owner) => Remedy::by_hand(words::suspend(&owner)),
+        None => Remedy::command(script::delete_pods(namespace, names)),
+    };
+    let remedy = guards
+        .iter()
+        .fold(remedy, |remedy, budget| remedy.note(words::guarded(budget)));
     match controllers.pop_first() {
         None => remedy,
+        Some(_) if remedy.is_by_hand => remedy,
         Some(first) => remedy.note(words::recreates(&first, controllers.len(), are_scaled)),
     }
 }

@@ -199,6 +199,16 @@ pub(super) fn recreates(first: &str, others: usize, are_scaled: bool) -> String 
     }
 }
 
+/// That a Job must not lose a pod.
+pub(super) fn suspend(owner: &str) -> String {
+    format!("suspend {owner} instead: it counts a deleted pod as failed, and may make no other one")
+}
+
+/// That a disruption budget guards pods that are to end.
+pub(super) fn guarded(budget: &Key) -> String {
+    format!("poddisruptionbudget/{budget} allows no further pod to end: ask its owner first")
+}
+
 /// Why the deletion of a pod is not all that replaces it.
 pub(super) fn not_recreated(pod: &Meta) -> String {
     let key = pod.key();
@@ -377,7 +387,7 @@ pub(super) fn obstacle(obstacle: NodeObstacle) -> &'static str {
     match obstacle {
         NodeObstacle::Cordoned => "the node is cordoned",
         NodeObstacle::Deleting => "the node is being deleted",
-        NodeObstacle::Unfit => "the node is not ready",
+        NodeObstacle::Unfit => "the node is not ready for pods",
         NodeObstacle::Unprepared => "no driver of its devices is running there, so they cannot be prepared",
     }
 }

@@ -79,10 +79,10 @@ impl Needs {
         self
     }
 
-    /// The kinds that say who may do what too, where they can be read: no warning says that they are missing, which is a gap all the same.
+    /// These kinds too, where they can be read: no warning says that they are missing, which is a gap all the same.
     #[must_use]
-    pub fn with_rights(mut self) -> Self {
-        for kind in Kind::OF_RIGHTS {
+    pub fn optionally(mut self, kinds: impl IntoIterator<Item = Kind>) -> Self {
+        for kind in kinds {
             self.wants.entry(kind).or_default().optional = true;
         }
         self

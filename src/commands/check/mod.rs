@@ -21,7 +21,7 @@ use dra_reports::Selection;
 use dra_reports::conversion::{CONVERSION_NEEDS, DowngradeCost, RUNBOOK_NEEDS, planned};
 use dra_reports::findings::{
     self, CheckRequest, Code, Counts, Finding, FindingList, Question, Severity, SuppressionList, Target,
-    Topic, UnknownCode, Upgrade,
+    TargetError, Topic, UnknownCode, Upgrade,
 };
 use dra_reports::presence::{DRIVER_NEEDS, Mention};
 use dra_reports::script::{Command, Script};
@@ -499,7 +499,7 @@ fn to_read(mut kinds: BTreeSet<Kind>, codes: &BTreeSet<Code>, selection: &Select
     }
     let needs = needs.with_gates().pods_after_claims();
     if is_about_rights {
-        needs.with_rights()
+        needs.optionally(Kind::OF_RIGHTS)
     } else {
         needs
     }
@@ -606,7 +606,10 @@ impl Asked {
         }
         Target::new(environment, to, self.disabled, self.gates)
             .map(Question::Downgrade)
-            .map_err(|error| no_target(environment, &error.to_string(), error.hint()))
+            .map_err(|error| match error {
+                TargetError::Locked { .. } => UsageError::new(format!("`--disable-gate`: {error}")),
+                _ => no_target(environment, &error.to_string(), error.hint()),
+            })
     }
 }
 

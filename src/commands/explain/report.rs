@@ -233,16 +233,18 @@ fn groups(groups: &[NodeGroupItem], page: Page, doc: &mut Doc) {
     let (told, rest) = groups.split_at(page.told(GROUPS, groups.len()));
     for group in told {
         let names: Vec<&str> = group.nodes.iter().map(|name| name.as_str()).collect();
-        let line = |count: Option<&DeviceCount>| NodeLine {
+        // The reason is that of the first request.
+        let line = |count: Option<&DeviceCount>, is_first: bool| NodeLine {
             nodes: folded(&names, page.detail()),
             several,
             count: count.cloned(),
-            why: words::why(group, count),
+            why: words::why(group.reason.as_ref().filter(|_| is_first), count),
         };
         if group.devices.is_empty() {
-            lines.push(line(None));
+            lines.push(line(None, true));
         }
-        lines.extend(group.devices.iter().map(|count| line(Some(count))));
+        let counts = group.devices.iter().enumerate();
+        lines.extend(counts.map(|(number, count)| line(Some(count), number == 0)));
     }
     doc.gap();
     doc.section("Nodes", |section| {

@@ -1,9 +1,9 @@
 //! The sentences around an explanation. Nothing reads them again.
 
+use std::fmt::Display;
+
 use crate::output::Page;
-use dra_reports::explanation::{
-    ClusterVerdict, DeviceCount, Explanation, FixItem, GetsItem, NodeGroupItem, RISKY, Remake,
-};
+use dra_reports::explanation::{ClusterVerdict, DeviceCount, Explanation, FixItem, GetsItem, RISKY, Remake};
 
 /// Names that are shown before the rest is counted.
 const NAMED: usize = 8;
@@ -36,7 +36,7 @@ pub(super) fn headline(report: &Explanation, user: Option<String>) -> String {
 }
 
 /// Why nodes have too few devices for a request, or are rejected for another reason.
-pub(super) fn why(group: &NodeGroupItem, count: Option<&DeviceCount>) -> String {
+pub(super) fn why(reason: Option<&impl Display>, count: Option<&DeviceCount>) -> String {
     let counts = count.map_or_else(Vec::new, |count| {
         let all = [
             (count.in_use, "in use"),
@@ -48,7 +48,7 @@ pub(super) fn why(group: &NodeGroupItem, count: Option<&DeviceCount>) -> String 
         known.map(|(number, what)| format!("{number} {what}")).collect()
     });
     let is_unmatched = count.is_some_and(|count| count.matching == 0);
-    match &group.reason {
+    match reason {
         Some(reason) if counts.is_empty() => reason.to_string(),
         Some(reason) => format!("{}; {reason}", counts.join(", ")),
         None if is_unmatched => "no device matches".to_owned(),

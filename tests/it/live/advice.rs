@@ -420,7 +420,7 @@ const GROUPS: &[Case] = &[
         cluster.create(&pod("g-9").named_claim("gpu", "c").in_group("g"));
     })
     .asked(OLDER),
-    case("DRA109", |cluster| group(cluster, &["g-0"])).asked(OLDER).with_controllers(),
+    case("DRA109", |cluster| group(cluster, &[])).asked(OLDER).with_controllers(),
     case("DRA110", acting_rule).asked(OLDER),
     case("DRA111", acting_rule).asked(OLD),
     case("DRA112", |cluster| {

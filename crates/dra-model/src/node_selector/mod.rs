@@ -10,7 +10,7 @@ use super::{Meta, Operator, Part, Str};
 use dra_values::decode::{interned, interned_list, list};
 
 /// `core/v1` NodeSelector: matches when any of its terms does.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeSelector {
     /// Alternatives.
@@ -29,7 +29,7 @@ impl Part for NodeSelector {
 }
 
 /// Requirements that must all hold. A term without requirements matches nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeSelectorTerm {
     /// On labels.
@@ -41,7 +41,7 @@ pub struct NodeSelectorTerm {
 }
 
 /// One requirement on a label or field.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(default)]
 pub struct NodeRequirement {
     /// Label or field.

@@ -6,7 +6,7 @@ use super::Explained;
 use super::diagnosis::{Diagnosis, NodeDiagnosis};
 use super::items::FixItem;
 use dra_model::{Cluster, Event, Kind, Pod, Str, Time};
-use dra_rules::kubelet::{Stages, known_drivers};
+use dra_rules::kubelet::{BrokenLink, KeptOff, Stages, known_drivers};
 use dra_rules::scheduling::{tells_unfit, update_of};
 
 /// Reasons of the events of the cluster autoscaler and of Karpenter that a node is to come for the pod.
@@ -56,20 +56,44 @@ pub(super) fn coming_node<'c>(cluster: &'c Cluster, pod: &Pod, now: Time) -> Opt
     (is_recent && SCALE_UP.contains(&last.reason.as_str())).then_some(last)
 }
 
+/// Why an autoscaler adds no node.
+#[derive(Clone, Copy)]
+pub(super) enum NoNode {
+    /// A group of nodes is as large as it may be.
+    Maximum,
+    /// The last one could not be added.
+    Failed,
+    /// It adds none for pods with claims.
+    Claims,
+}
+
+impl NoNode {
+    /// cluster-autoscaler's `processors/status/eventing_scale_up_processor.go` joins the reasons of all its groups; Karpenter's
+    /// `controllers/provisioning/provisioner.go` ignores pods with claims.
+    fn of(event: &Event) -> Option<Self> {
+        let says = |words| event.message.contains(words);
+        if event.reason == NO_SCALE_UP {
+            let failed = says("in backoff after failed scale-up").then_some(Self::Failed);
+            return says("max node group size reached")
+                .then_some(Self::Maximum)
+                .or(failed);
+        }
+        (event.reason == "FailedScheduling"
+            && says("Dynamic Resource Allocation")
+            && says("not yet supported"))
+        .then_some(Self::Claims)
+    }
+}
+
 impl Explained<'_> {
-    /// Advises to let a group of nodes grow, where the autoscaler adds none because of its limit.
-    pub(super) fn raise_maximum(&self, report: &mut Diagnosis, pod: &Pod) {
+    /// Advises to add a node, where an autoscaler says why it adds none.
+    pub(super) fn add_node(&self, report: &mut Diagnosis, pod: &Pod) {
         let events = self.cluster().events_of(Kind::Pod, &pod.metadata).into_iter();
         let last = events
-            .filter(|event| is_of_autoscaler(event))
+            .filter(|event| is_of_autoscaler(event) || event.component() == "karpenter")
             .max_by_key(|event| event.last_seen());
-        // cluster-autoscaler's `processors/status/eventing_scale_up_processor.go` joins the reasons of all its groups.
-        let limited = last.filter(|event| {
-            event.reason == NO_SCALE_UP && event.message.contains("max node group size reached")
-        });
-        report
-            .fixes
-            .splice(0..0, limited.map(|event| FixItem::raise_maximum(event)));
+        let fix = last.and_then(|event| Some(FixItem::add_node(event, NoNode::of(event)?)));
+        report.fixes.splice(0..0, fix);
     }
 
     /// Advises to wait for a node that is cordoned while an operator updates it.
@@ -100,8 +124,20 @@ impl Explained<'_> {
                         && stages.may_hide_devices(drivers, found)
                 })
         };
+        let cluster = self.cluster();
         let hidden = report.nodes.iter().find(is_hidden);
-        let fix = hidden.map(|node| FixItem::restore_node(&node.node));
+        let fix = hidden.map(|node| {
+            let found = cluster.node(&node.node);
+            let kept_off = found.and_then(|found| {
+                drivers
+                    .iter()
+                    .find_map(|driver| match stages.broken_link(driver, found)? {
+                        BrokenLink::NoPod(set, Some(KeptOff::Taint(_))) => Some(set),
+                        _ => None,
+                    })
+            });
+            FixItem::restore_node(cluster, &node.node, kept_off.as_ref())
+        });
         report.fixes.splice(0..0, fix);
     }
 

@@ -201,8 +201,8 @@ pub(crate) enum Answer {
     KeptByQuota(String, Box<Answer>),
     /// The claim is allocated.
     Allocated(Holding),
-    /// The claim gets no devices, as no pod needs it.
-    NotNeeded(NoNeed),
+    /// The claim gets no devices, as no pod needs it; or, with true, keeps those that it has.
+    NotNeeded(NoNeed, bool),
     /// The pod has ended, in this phase, and the container that failed with its exit code.
     Ended(Str, Option<(Str, i32)>),
     /// The pod was deleted before it had a node, and goes once these finalizers are removed.
@@ -352,7 +352,7 @@ impl Answer {
                 NoPods::Unknown => ClusterVerdict::Unknown,
             },
             Self::Allocated(_) => ClusterVerdict::Allocated,
-            Self::Ended(..) | Self::Deleted(_) | Self::NotNeeded(_) => ClusterVerdict::Ended,
+            Self::Ended(..) | Self::Deleted(_) | Self::NotNeeded(..) => ClusterVerdict::Ended,
             Self::NotGone(_) | Self::Failed(_) => ClusterVerdict::Broken,
             Self::Bound(bound) => match bound.how {
                 OnNode::Starts(_) | OnNode::Runs | OnNode::Ends(_) => ClusterVerdict::Bound,

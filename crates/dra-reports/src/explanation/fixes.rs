@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::coming::NoNode;
 use super::diagnosis::{Answer, Cause, Diagnosis, NodeGroup, Unserved};
 use super::fact::{Brief, Fact};
-use super::helped::{Helped, Risks};
+use super::helped::{Helped, Risks, restoring};
 use super::items::{ClusterVerdict, FixItem};
 use super::user::is_unused;
 use super::words::fixes::{self as words, Before};
@@ -15,7 +16,9 @@ use crate::script::{self, Command, NoCommand, Resource, Script, describe_pool};
 use crate::stage::{look_at_link, mend_link};
 use crate::words::republish;
 use dra_allocator::{ConstraintName, Together};
-use dra_model::{Claim, Cluster, Component, Event, Key, Kind, NodeSelector, Pod, PoolId, Str, Time};
+use dra_model::{
+    Claim, Cluster, Component, Event, Key, Kind, NodeSelector, Pod, PoolId, Str, Strategy, Time,
+};
 use dra_rules::kubelet::{BrokenLink, KeptOff, PUBLISHING_SECONDS};
 use dra_rules::owners::Rollout;
 use dra_rules::quota::{Quotas, Refusal, refusing};
@@ -238,7 +241,7 @@ impl FixItem {
     pub(super) fn of_driver(unserved: &Unserved) -> Self {
         let Unserved { driver, nodes, link } = unserved;
         let message = match link {
-            BrokenLink::Unselected(set, labels) => words::add_nodes(set, labels),
+            BrokenLink::Unselected(set, kept_off) => words::add_nodes(set, kept_off),
             _ => words::publish(driver, nodes),
         };
         Self::unproven(
@@ -328,14 +331,15 @@ impl FixItem {
         Self::await_node(format!("node/{first}"), words::await_nodes(nodes)).look(look.done())
     }
 
-    /// Makes a node ready whose devices are not published.
-    pub(super) fn restore_node(node: &Str) -> Self {
+    /// Makes a node ready whose devices are not published, and whose taint keeps the pods of a DaemonSet off that would publish them.
+    pub(super) fn restore_node(cluster: &Cluster, node: &Str, kept_off: Option<&Key>) -> Self {
         let look = Command::kubectl("describe").object(Kind::Node, node);
+        let how = restoring(cluster, node);
         Self::unproven(
             "RestoreNode",
             format!("node/{node}"),
             words::restore_node(node),
-            Remedy::by_hand(words::RESTORE_NODE),
+            kept_off.map_or(how.clone(), |set| how.note(words::may_wait_for(set))),
         )
         .look(look.done())
     }
@@ -361,16 +365,15 @@ impl FixItem {
         )
     }
 
-    /// Has a group of nodes grow that an autoscaler may not let grow.
-    pub(super) fn raise_maximum(event: &Event) -> Self {
+    /// Adds a node, which an autoscaler does not do.
+    pub(super) fn add_node(event: &Event, why: NoNode) -> Self {
+        let pod = &event.involved_object;
+        let (message, how) = words::add_node(event.component(), why);
         Self::unproven(
             "AddNode",
-            format!(
-                "pod/{}/{}",
-                event.involved_object.namespace, event.involved_object.name
-            ),
-            words::raise_maximum(event.component()),
-            Remedy::by_hand(words::RAISE_MAXIMUM),
+            format!("pod/{}/{}", pod.namespace, pod.name),
+            message,
+            Remedy::by_hand(how),
         )
     }
 
@@ -438,6 +441,12 @@ impl FixItem {
         }
         let command = script::recreate_strategy(key);
         let mut remedy = Remedy::command(command).note(words::STRATEGY);
+        if !matches!(
+            deployment.strategy,
+            Some(Strategy::RollingUpdate { surge: 0, .. })
+        ) {
+            remedy = remedy.note(words::POD_BY_POD);
+        }
         if !deployment.references.is_empty() {
             remedy = remedy.note(words::MANAGED);
         }

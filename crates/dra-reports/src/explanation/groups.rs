@@ -712,10 +712,20 @@ pub(super) fn unserved(
             }
         }
     }
+    // Nodes with free devices keep the pod off, and its driver is kept off those that are left.
+    let is_meant = matches!(report.cause, Some(Cause::Filtered(..)));
     // Beside nodes that have devices, only what is hardly meant to be so is worth a word.
-    let (_, found) = found.filter(|(strength, _)| is_cause || *strength >= FAULT)?;
+    let least = match is_cause {
+        true if is_meant => MEANT + 1,
+        true => MEANT,
+        false => FAULT,
+    };
+    let (_, found) = found.filter(|(strength, _)| *strength >= least)?;
     Some((found, is_cause))
 }
+
+/// The strength of a link that is most likely meant to be so.
+const MEANT: u8 = 0;
 
 /// The least strength of a link that is hardly meant to be so.
 const FAULT: u8 = 2;
@@ -725,8 +735,13 @@ const FAULT: u8 = 2;
 /// devices are not to be used there.
 fn strength(link: &BrokenLink, is_alike: impl Fn() -> bool) -> u8 {
     match link {
-        BrokenLink::NoPod(_, None | Some(KeptOff::Labels(_))) if !is_alike() => 0,
-        BrokenLink::Silent(_) => 1,
+        BrokenLink::NoPod(_, kept_off)
+            if kept_off.as_ref().is_none_or(KeptOff::is_unselected) && !is_alike() =>
+        {
+            MEANT
+        }
+        BrokenLink::Silent(_) if !is_alike() => 1,
+        BrokenLink::Silent(_) | BrokenLink::NoDevices(_) => FAULT,
         BrokenLink::NotReady(..) | BrokenLink::NoPod(..) => 2,
         BrokenLink::Refused(_)
         | BrokenLink::Unselected(..)

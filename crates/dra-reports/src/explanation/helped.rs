@@ -25,7 +25,8 @@ use dra_rules::reservation::{
     self, Origin, PodGroups, claim_names, is_done, is_former, manager, pod_of_entry, resolves_to,
 };
 use dra_rules::scheduling::{
-    Edited, Fix, Fixes, Found, Rewording, change_of_pod, is_extended, remaining_consumers,
+    Edited, Fix, Fixes, Found, Rewording, ailment, change_of_pod, is_extended, remaining_consumers,
+    unfit_taint,
 };
 
 /// Reported health of devices.
@@ -78,7 +79,9 @@ impl<'a> Risks<'a> {
             .granted
             .iter()
             .flat_map(|granted| &granted.allocation.devices.results);
-        found.changes.iter().any(says) || passes_taint(found) && granted.any(is_reported)
+        let is_of_admin = |fix: &Fix| fix.tolerates_for_admin(self.cluster);
+        !found.changes.iter().any(is_of_admin)
+            && (found.changes.iter().any(says) || passes_taint(found) && granted.any(is_reported))
     }
 }
 
@@ -248,7 +251,7 @@ impl Helped<'_> {
                 let uncordon = Command::kubectl("uncordon").object(Kind::Node, node);
                 Remedy::command(uncordon.done()).note(words::CORDONED)
             }
-            Fix::RestoreNode { .. } => Remedy::by_hand(words::RESTORE_NODE),
+            Fix::RestoreNode { node } => restoring(self.cluster, node),
             Fix::LiftNodeTaint { node, key, effect } => Remedy::command(lift_node_taint(node, key, effect)),
             _ => Remedy::default(),
         }
@@ -584,5 +587,18 @@ fn change_pod(cluster: &Cluster, before: &Arc<Pod>, after: &Pod, fixes: &[&Fix],
         }
         _ if operations.is_empty() => renew(cluster, before),
         _ => Remedy::command(script::remake(Kind::Pod, &key, operations)).note(words::pod_is_recreated(&key)),
+    }
+}
+
+/// How a node gets ready that cannot run pods, and what it says of itself.
+pub(super) fn restoring(cluster: &Cluster, name: &Str) -> Remedy {
+    let node = cluster.node(name);
+    let how = match node.and_then(|node| unfit_taint(node)) {
+        Some(taint) => Remedy::by_hand(words::unfit(taint)),
+        None => Remedy::by_hand(words::RESTORE_NODE),
+    };
+    match node.and_then(|node| ailment(node)) {
+        Some(condition) => how.note(words::ailing(name, condition)),
+        None => how,
     }
 }

@@ -42,9 +42,10 @@ use super::stage::unlisted_text;
 
 use crate::script::{Command, replace_saved, save_without_finalizers};
 use dra_allocator::Failure;
-use dra_allocator::devices::ClassSelectors;
+use dra_allocator::devices::{ClassSelectors, RuledOut};
 use dra_model::{
-    Change, Claim, Cluster, Component, Event, Gap, Gate, Key, Kind, Meta, Node, Object, Pod, Str, lookup,
+    Change, Claim, Cluster, Component, Event, Gap, Gate, Key, Kind, Meta, Node, Object, Pod, Str, Taint,
+    TaintRule, lookup,
 };
 use dra_rules::kubelet::is_over;
 use dra_rules::owners::Queued;
@@ -826,6 +827,7 @@ impl<'e> Explained<'e> {
             }
             self.drivers(report, cycle, &selectors);
             self.shared_resources(report);
+            self.rules_of_taints(report);
         }
         self.releases(report, cycle, &verdicts);
         self.fixes(report);
@@ -838,7 +840,7 @@ impl<'e> Explained<'e> {
                 report.fixes.rotate_right(1);
             }
             if let Some(pod) = self.pod {
-                self.raise_maximum(report, pod);
+                self.add_node(report, pod);
             }
             let unpublished = Unpublished::of(self.cluster(), self.settings.now);
             self.restore_node(report, &unpublished);
@@ -864,6 +866,27 @@ impl<'e> Explained<'e> {
                 report.notes.push(words::shared_class(resource, first, others));
             }
         }
+    }
+
+    /// Notes which devices the rules taint that set untolerated taints.
+    fn rules_of_taints(&self, report: &mut Diagnosis) {
+        let reasons = report.nodes.iter().flat_map(|node| &node.reasons);
+        let taints: Vec<&Taint> = reasons
+            .filter_map(|reason| match &reason.fact {
+                Fact::RuledOut(RuledOut::Tainted, Evidence::Taints(taints)) => Some(taints),
+                _ => None,
+            })
+            .flatten()
+            .collect();
+        let is_of = |rule: &&Arc<TaintRule>| {
+            let Taint {
+                key, value, effect, ..
+            } = &rule.spec.taint;
+            let mut all = taints.iter();
+            all.any(|taint| (&taint.key, &taint.value, &taint.effect) == (key, value, effect))
+        };
+        let rules = self.cluster().rules().filter(is_of);
+        report.notes.extend(rules.map(|rule| words::tainting(rule)));
     }
 
     /// Finds the driver that is to publish devices which the pod lacks.

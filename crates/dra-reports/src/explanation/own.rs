@@ -93,7 +93,7 @@ impl Answer {
             | Self::GaveUp(_)
             | Self::Nowhere(_)
             | Self::Allocated(_)
-            | Self::NotNeeded(_)
+            | Self::NotNeeded(..)
             | Self::Ended(..)
             | Self::Deleted(_)
             | Self::NoPods(..)

@@ -23,7 +23,7 @@ pub fn explain_claim(cluster: &Cluster, claim: &Arc<Claim>, settings: &Settings<
             let mut report = Diagnosis::of_claim(cluster, claim);
             report.holds = Holding::of(claim);
             report.notes.extend(former_users(cluster, claim));
-            report.conclude(Answer::NotNeeded(why));
+            report.conclude(Answer::NotNeeded(why, claim.status.allocation.is_some()));
             report
         }
         By::Kept(pods) => {

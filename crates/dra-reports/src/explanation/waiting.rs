@@ -111,7 +111,11 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             why,
             nodes,
         } => {
-            if let Some(cause) = report.cause.take() {
+            // Devices that are free elsewhere are held by no pod.
+            if let Some(cause) = report
+                .cause
+                .take_if(|cause| !matches!(cause, Cause::Filtered(..)))
+            {
                 let cause = Box::new(cause);
                 report.cause = Some(match why {
                     Kept::Circle => {

@@ -318,8 +318,8 @@ impl Plugin<'_> {
     }
 
     /// What keeps its pods off a node.
-    fn kept_off(&self, node: &Node) -> Option<KeptOff> {
-        kept_off(self.pods.values().next()?, node)
+    fn kept_off(&self, cluster: &Cluster, node: &Node) -> Option<KeptOff> {
+        kept_off(cluster, self.pods.values().next()?, node)
     }
 }
 
@@ -344,7 +344,7 @@ fn without_slices(
     let of_plugin = plugin.map(|plugin| {
         let pod = match pod.zip(key.as_ref()) {
             Some((pod, key)) => PluginPod::There(key, is_ready(pod)),
-            None => PluginPod::Missing(plugin.kept_off(node)),
+            None => PluginPod::Missing(plugin.kept_off(look.cluster, node)),
         };
         (format!("daemonset/{}/{}", plugin.namespace, plugin.name), pod)
     });
@@ -399,6 +399,8 @@ fn silent_drivers(look: &mut Look<'_>, told: &BTreeSet<(&Str, &Str)>) {
         for (link, of_published, nodes) in broken {
             let is_wrong = match link {
                 BrokenLink::Silent(_) => is_waited_for || !publishes,
+                // The finding about empty slices tells that.
+                BrokenLink::NoDevices(_) => false,
                 // The nodes may be added when they are needed.
                 BrokenLink::Unselected(..) => is_waited_for,
                 _ => true,

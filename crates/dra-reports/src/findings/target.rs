@@ -35,13 +35,21 @@ pub enum TargetError {
         /// The oldest that is known.
         oldest: u32,
     },
+    /// A gate cannot be turned off.
+    #[error("1.{minor} locks feature gate {}: a component with {}=false does not start", .gate.name(), .gate.name())]
+    Locked {
+        /// The gate.
+        gate: Gate,
+        /// The release.
+        minor: u32,
+    },
 }
 
 impl TargetError {
     /// What to name instead.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::NotOlder { .. } => None,
+            Self::NotOlder { .. } | Self::Locked { .. } => None,
             Self::TooOld { oldest, .. } => Some(format!("name a release from 1.{oldest} on")),
         }
     }
@@ -51,7 +59,7 @@ impl Target {
     /// The release 1.`to` (absent: the one that runs), with `disabled` gates off and `gates` as given; others as the release has them.
     ///
     /// # Errors
-    /// When `to` is no older release, or an unknown one.
+    /// When `to` is no older release, or an unknown one, or locks one of the `disabled` gates.
     pub fn new(
         environment: &Environment,
         to: Option<u32>,
@@ -67,10 +75,14 @@ impl Target {
             let oldest = Version::OLDEST_MINOR;
             return Err(TargetError::TooOld { minor, oldest });
         }
+        let disabled: BTreeSet<Gate> = disabled.into_iter().collect();
+        if let Some(&gate) = disabled.iter().find(|gate| gate.is_locked_in(minor)) {
+            return Err(TargetError::Locked { gate, minor });
+        }
         Ok(Self {
             minor,
             older: minor < server,
-            disabled: disabled.into_iter().collect(),
+            disabled,
             gates: gates.into_iter().collect(),
         })
     }

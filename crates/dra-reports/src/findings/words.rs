@@ -1405,6 +1405,10 @@ pub(super) fn stored(how: &Stored, to: &Target) -> String {
 
 pub(super) const AFTER_CONVERSION: &str = "first convert its claims";
 
+/// How a PodGroup goes without its pods.
+pub(super) const KEEP_MEMBERS: &str =
+    "follow `kubectl dra convert plan`, which deletes it while its pods keep running";
+
 pub(super) const HIDDEN_GROUPS: &str =
     "PodGroups and Workloads are not served; etcd may still contain some from when GenericWorkload was on";
 

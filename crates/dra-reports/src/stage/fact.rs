@@ -142,7 +142,7 @@ impl StageFact {
             | Cause::RuntimeDown { text }
             | Cause::ProbeFails { text }
             | Cause::NotReady { text }
-            | Cause::KillFails { text }
+            | Cause::KillFails { text, .. }
             | Cause::Unrecognized { text } => *text = without_ids(text, &pod.name),
             Cause::DriverNotRegistered { .. }
             | Cause::NodesMissing { .. }

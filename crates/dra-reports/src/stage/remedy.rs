@@ -12,7 +12,7 @@ use crate::script::{
 use crate::words::delete_rule;
 use dra_model::{DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
-    Attaching, BrokenLink, Cause, Evidence, KeptOff, Maker, Plugin, PodStage, Problem, Stages, Unread,
+    Attaching, BrokenLink, Cause, Evidence, KeptOff, Maker, Party, Plugin, PodStage, Problem, Stages, Unread,
     has_logs,
 };
 use dra_rules::owners::replacement;
@@ -146,8 +146,14 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         Cause::RuntimeDown { .. } => {
             Advice::by_hand("RepairRuntime", of_node(), words::start_runtime(node)).look(describe_node())
         }
-        Cause::KillFails { .. } => Advice::by_hand("RepairRuntime", of_node(), words::stop_containers(node))
-            .look(describe(&pod.key())),
+        Cause::KillFails { only_sandbox, .. } => {
+            let how = if *only_sandbox {
+                words::remove_sandbox(node)
+            } else {
+                words::stop_containers(node)
+            };
+            Advice::by_hand("RepairRuntime", of_node(), how).look(describe(&pod.key()))
+        }
         Cause::ContainersLeft {
             container, others, ..
         } => Advice::by_hand(
@@ -168,7 +174,14 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             Advice::by_hand("RepairContainer", of_pod(), words::probe()).look(describe(&pod.key()))
         }
         Cause::ContainerNotStarted(container, _) => {
-            Advice::by_hand("RepairContainer", of_pod(), words::start_container(container))
+            let how = match stuck.cause.party() {
+                Party::User => words::start_container(container),
+                party => words::start_for(party, node, container),
+            };
+            Advice::by_hand("RepairContainer", of_pod(), how).look(describe(&pod.key()))
+        }
+        Cause::ContainerEnds(container, Some(end)) if end.reason == "OOMKilled" => {
+            Advice::by_hand("RepairContainer", of_pod(), words::out_of_memory(container))
                 .look(describe(&pod.key()))
         }
         Cause::ContainerEnds(container, _) => {
@@ -474,7 +487,8 @@ pub(crate) fn look_at_link(link: &BrokenLink) -> Result<Script, NoCommand> {
         BrokenLink::Crashing { pod, .. }
         | BrokenLink::NotReady(pod, _)
         | BrokenLink::Forbidden(pod, _)
-        | BrokenLink::Silent(pod) => return logs_of(pod),
+        | BrokenLink::Silent(pod)
+        | BrokenLink::NoDevices(pod) => return logs_of(pod),
     };
     Command::kubectl("describe")
         .object(Resource::called(kind), &maker.name)

@@ -694,7 +694,7 @@ fn a_pod_that_does_not_terminate_is_reported_with_the_reason() {
         json!({"reason": "FailedKillPod", "message": "error killing pod: failed to \"KillPodSandbox\""});
     assert_eq!(
         served().event("", &kill).told(),
-        "Unpreparing KillFails Administrator: the kubelet on node-1 cannot stop its containers: error killing pod: failed to \
+        "Unpreparing KillFails Administrator: the kubelet on node-1 cannot remove its sandbox: error killing pod: failed to \
          \"KillPodSandbox\""
     );
     assert!(

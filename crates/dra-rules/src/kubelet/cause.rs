@@ -172,6 +172,8 @@ pub enum Cause {
     KillFails {
         /// In the kubelet's words.
         text: String,
+        /// Its containers have ended, and only its sandbox is left.
+        only_sandbox: bool,
     },
     /// The containers of the pod are to end, and long after that the kubelet has told nothing of them.
     ContainersNotStopped,
@@ -379,11 +381,11 @@ impl Cause {
             | Self::PreparationForgotten { .. }
             | Self::VolumesNotMounted { .. }
             | Self::ProbeFails { .. }
-            | Self::ContainerNotStarted(..)
             | Self::ContainerEnds(..)
             | Self::ContainersLeft { .. }
             | Self::NotReady { .. }
             | Self::PodFailed { .. } => Party::User,
+            Self::ContainerNotStarted(_, waiting) => refused_by(&waiting.message),
             Self::EarlierClaim { lasts, .. }
             | Self::BeingUnprepared { lasts, .. }
             | Self::PreparedForDeletedClaim { lasts, .. } => {
@@ -447,4 +449,23 @@ pub enum Evidence<'c> {
     Tainted(Option<Time>),
     /// The condition `Ready` of the pod is not true.
     Unready(&'c Condition),
+}
+
+/// Returns who keeps a container from starting, as far as the words of the container runtime tell: a driver whose devices it does not find, what is
+/// installed on the node, or what the pod asks for.
+fn refused_by(text: &str) -> Party {
+    const OF_NODE: [&str; 5] = [
+        "NRI",
+        "no space left on device",
+        "is reserved for",
+        " hook #",
+        "\"cdi\"",
+    ];
+    if text.contains("CDI device injection failed") {
+        Party::Driver
+    } else if OF_NODE.iter().any(|words| text.contains(words)) {
+        Party::Administrator
+    } else {
+        Party::User
+    }
 }

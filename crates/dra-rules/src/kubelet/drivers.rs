@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::reach::{nodes_of_devices, nodes_of_slice};
 use super::{Unknown, Waiting, containers, said};
-use dra_model::{Cluster, Condition, Event, Key, Kind, Node, Pod, Slice, Str, Taint, Time};
+use dra_model::{Cluster, Condition, Event, Key, Kind, Node, NodeSelector, Pod, Slice, Str, Taint, Time};
 
 /// The DaemonSet that a pod belongs to.
 pub fn daemon_set_of(pod: &Pod) -> Option<&Str> {
@@ -116,8 +116,8 @@ pub(super) fn keeps_pods_off(taint: &Taint) -> bool {
     taint.effect == "NoSchedule" || taint.effect == "NoExecute"
 }
 
-/// Returns what keeps pods like `pod`, of a DaemonSet, off a node, as far as a pod tells: the node affinity of a DaemonSet shows in none.
-pub fn kept_off(pod: &Pod, node: &Node) -> Option<KeptOff> {
+/// Returns what keeps pods like `pod`, of a DaemonSet, off a node. The node affinity of the DaemonSet shows in none of its pods.
+pub fn kept_off(cluster: &Cluster, pod: &Pod, node: &Node) -> Option<KeptOff> {
     let asked = pod.spec.node_selector.iter();
     let missing: Vec<(Str, Str)> = asked
         .filter(|(key, value)| node.metadata.label(key) != Some(value))
@@ -125,6 +125,11 @@ pub fn kept_off(pod: &Pod, node: &Node) -> Option<KeptOff> {
         .collect();
     if !missing.is_empty() {
         return Some(KeptOff::Labels(missing));
+    }
+    let owner = pod.metadata.controller();
+    let set = owner.and_then(|owner| cluster.environment().owners.find(owner, &pod.metadata.namespace));
+    if let Some(set) = set.filter(|set| !set.attracts(node)) {
+        return Some(KeptOff::Affinity(set.affinity.clone().unwrap_or_default()));
     }
     let mut taints = node.spec.taints.iter().filter(|taint| keeps_pods_off(taint));
     let taint = taints.find(|taint| !pod.spec.tolerations.tolerate(taint))?;
@@ -136,8 +141,17 @@ pub fn kept_off(pod: &Pod, node: &Node) -> Option<KeptOff> {
 pub enum KeptOff {
     /// Labels that its nodeSelector asks for.
     Labels(Vec<(Str, Str)>),
+    /// The node affinity that it requires.
+    Affinity(NodeSelector),
     /// A taint that it does not tolerate.
     Taint(Taint),
+}
+
+impl KeptOff {
+    /// Returns whether the DaemonSet does not select the node.
+    pub fn is_unselected(&self) -> bool {
+        matches!(self, Self::Labels(_) | Self::Affinity(_))
+    }
 }
 
 /// State of a driver's pod on a node.
@@ -232,7 +246,7 @@ impl<'c> Drivers<'c> {
             let mut sets = self.sets.iter().filter(|(_, pod)| is_of(driver, pod));
             let found = sets.next();
             let on_node = found.zip(cluster.node(node));
-            let kept_off = on_node.and_then(|((_, pod), node)| kept_off(pod, node));
+            let kept_off = on_node.and_then(|((_, pod), node)| kept_off(cluster, pod, node));
             let elsewhere = found.map(|((_, set), pod)| (pod.key(), (*set).clone()));
             return Plugin::None { elsewhere, kept_off };
         };

@@ -78,7 +78,10 @@ impl<'c> Stages<'c> {
             let cause = if said::is_unanswered(&text) {
                 Cause::RuntimeDown { text }
             } else {
-                Cause::KillFails { text }
+                Cause::KillFails {
+                    text,
+                    only_sandbox: has_stopped(pod),
+                }
             };
             found.stuck = Some(Stuck::told(cause, event));
             return;

@@ -351,10 +351,14 @@ impl<'c> Stages<'c> {
     }
 
     /// The pod on the node of `pod` that a driver says in `text` it waits for, as far as the first words of its name are words of that, and what
-    /// keeps it: drivers run daemons for claims.
+    /// keeps it: drivers run daemons for claims. The names of the claims begin with that of the pod.
     pub fn awaited(&self, pod: &Pod, text: &str) -> Option<PodStage<'c>> {
         let apart = |character: char| !character.is_ascii_alphanumeric();
-        let said = text.to_ascii_lowercase().replace(apart, "-");
+        let claims = self.claims(pod).map(|claim| claim.metadata.name.as_str());
+        let own = claims.chain([pod.metadata.name.as_str()]);
+        let said = own
+            .fold(text.to_ascii_lowercase(), |said, name| said.replace(name, ""))
+            .replace(apart, "-");
         let is_named = |other: &&Arc<Pod>| {
             let words: Vec<&str> = other.metadata.name.split('-').take(NAMING_WORDS).collect();
             words.len() == NAMING_WORDS && said.contains(&format!("-{}-", words.join("-")))
@@ -459,12 +463,23 @@ impl<'c> Stages<'c> {
                 return None;
             }
             let missing = missing.into_iter().cloned().collect();
-            let attaching = if binding_timed_out(claim, self.now) {
+            let attaching = if binding_timed_out(claim, self.now) || self.has_timed_out(claim) {
                 Attaching::TimedOut(missing)
             } else {
                 Attaching::Pending(missing)
             };
             stuck(attaching, since, Evidence::BindingMissing(claim))
+        })
+    }
+
+    /// Returns whether the scheduler has given up binding a pod of the claim before: each attempt allocates the claim anew. Mirrors
+    /// `dynamicresources.go`, `ErrDeviceBindingTimeout`, v1.37.2.
+    fn has_timed_out(&self, claim: &Claim) -> bool {
+        let key = claim.key();
+        let mut pods = self.cluster.pods_of_claim(&key);
+        pods.any(|pod| {
+            let mut events = self.cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
+            events.any(|event| event.message.contains("device binding timeout"))
         })
     }
 
@@ -895,7 +910,14 @@ fn halted<'c>(pod: &Pod, container: &'c ContainerStatus) -> Option<Stuck<'c>> {
     };
     let evidence = Evidence::Waiting(Waiting::of(container)?);
     let last = container.last_state.terminated.as_ref();
-    let cause = if has_logs(&waiting.reason) {
+    let never_ran = last.filter(|end| matches!(end.reason.as_str(), "StartError" | "ContainerCannotRun"));
+    let cause = if let Some(end) = never_ran {
+        let waiting = ContainerWaiting {
+            reason: end.reason.clone(),
+            message: end.message.clone(),
+        };
+        Cause::ContainerNotStarted(name.clone(), waiting)
+    } else if has_logs(&waiting.reason) {
         Cause::ContainerEnds(name.clone(), last.cloned())
     } else if said::is_unanswered(&waiting.message) {
         Cause::RuntimeDown {

@@ -8,7 +8,7 @@ use super::{Doing, KeptOff, REGISTERING_SECONDS, STARTING_SECONDS, Stages, publi
 use crate::access::{Access, Answer, Request, User};
 use crate::owners::refused_last;
 use crate::scheduling::drivers_named;
-use dra_model::{Cluster, Event, INSTANCE_TYPE, Key, Kind, Node, Owner, Pod, Str, Taint, Time};
+use dra_model::{Cluster, Event, INSTANCE_TYPE, Key, Kind, Node, Owner, Pod, Slice, Str, Taint, Time};
 
 /// Owner of a driver's pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +49,8 @@ pub enum BrokenLink {
     Refused(Refused),
     /// The DaemonSet that runs it elsewhere has no pod there, and what keeps it off.
     NoPod(Key, Option<KeptOff>),
-    /// The DaemonSet that is called like it has no pods: no node has the labels of its nodeSelector.
-    Unselected(Key, Vec<(Str, Str)>),
+    /// The DaemonSet that is called like it has no pods: it selects no node.
+    Unselected(Key, KeptOff),
     /// A container of its pod ends again and again, or cannot be started.
     Crashing {
         /// The pod.
@@ -68,6 +68,8 @@ pub enum BrokenLink {
     Forbidden(Key, Str),
     /// Its pod runs and publishes nothing.
     Silent(Key),
+    /// Its pod runs and publishes no device, although the node is like others that have some, or none has.
+    NoDevices(Key),
 }
 
 /// Pods that the API server does not let in.
@@ -96,7 +98,8 @@ impl BrokenLink {
             | Self::Pending(pod, _)
             | Self::NotReady(pod, _)
             | Self::Forbidden(pod, _)
-            | Self::Silent(pod) => Some(pod),
+            | Self::Silent(pod)
+            | Self::NoDevices(pod) => Some(pod),
         }
     }
 }
@@ -113,10 +116,12 @@ impl Stages<'_> {
     /// Returns why `driver` publishes nothing for `node`. Nothing where it does, or where nothing shows that it should.
     pub fn broken_link(&self, driver: &Str, node: &Node) -> Option<BrokenLink> {
         let cluster = self.cluster;
-        if publishes_for(cluster, driver, &node.metadata) != Some(false) {
-            return None;
-        }
         let name = &node.metadata.name;
+        match publishes_for(cluster, driver, &node.metadata) {
+            None => return None,
+            Some(true) => return self.lacks_devices(driver, node),
+            Some(false) => {}
+        }
         let plugin = self.plugin(driver, name);
         // A driver that runs publishes again what the start of the kubelet deleted.
         if matches!(plugin, Plugin::Ready(..) | Plugin::NotReady(_) | Plugin::Hidden)
@@ -157,13 +162,31 @@ impl Stages<'_> {
         }
     }
 
+    /// Returns that the slices of a driver for `node` are all empty, where those of like nodes, or all of the driver's, tell that they should not be.
+    fn lacks_devices(&self, driver: &Str, node: &Node) -> Option<BrokenLink> {
+        let of_driver = || self.cluster.slices().filter(|slice| slice.spec.driver == *driver);
+        let name = Some(&node.metadata.name);
+        let mut of_node = of_driver()
+            .filter(|slice| slice.spec.node_name.as_ref() == name)
+            .peekable();
+        of_node.peek()?;
+        let has_devices = |slice: &Arc<Slice>| !slice.spec.devices.is_empty();
+        if of_node.any(has_devices) || of_driver().any(has_devices) && !self.is_like_served(driver, node) {
+            return None;
+        }
+        match self.plugin(driver, &node.metadata.name) {
+            Plugin::Ready(pod, since, _) if self.lasts(since) => Some(BrokenLink::NoDevices(pod)),
+            _ => None,
+        }
+    }
+
     /// Returns whether the node may have devices that are not published: one of the `drivers` is there and publishes none, or would be if the node
     /// were able to run its pod.
     pub fn may_hide_devices(&self, drivers: &BTreeSet<Str>, node: &Node) -> bool {
         let is_meant = |plugin: &Plugin| match plugin {
             Plugin::Hidden => false,
             Plugin::None { elsewhere, kept_off } => {
-                elsewhere.is_some() && !matches!(kept_off, Some(KeptOff::Labels(_)))
+                elsewhere.is_some() && !kept_off.as_ref().is_some_and(KeptOff::is_unselected)
             }
             _ => true,
         };
@@ -210,7 +233,9 @@ impl Stages<'_> {
             return false;
         };
         let of_driver = || {
-            let slices = self.cluster.slices().filter(|slice| slice.spec.driver == *driver);
+            let slices = self.cluster.slices();
+            let slices =
+                slices.filter(|slice| slice.spec.driver == *driver && !slice.spec.devices.is_empty());
             let nodes = slices.filter_map(|slice| self.cluster.node(slice.spec.node_name.as_ref()?));
             nodes
                 .filter_map(|node| node.metadata.label(INSTANCE_TYPE))
@@ -336,11 +361,18 @@ fn without_pods(cluster: &Cluster, driver: &str, node: &Node) -> Option<BrokenLi
         labels.all(|(key, value)| node.metadata.label(key) == Some(value))
     };
     sets.find_map(|set| {
+        let unselected = |kept_off| Some(BrokenLink::Unselected(set.key.clone(), kept_off));
         if !cluster.nodes().any(|node| selects(set, node)) {
-            return Some(BrokenLink::Unselected(set.key.clone(), set.node_selector.clone()));
+            return unselected(KeptOff::Labels(set.node_selector.clone()));
+        }
+        let is_selected = |node: &Node| selects(set, node) && set.attracts(node);
+        if let Some(affinity) = &set.affinity
+            && !cluster.nodes().any(|node| is_selected(node))
+        {
+            return unselected(KeptOff::Affinity(affinity.clone()));
         }
         let taint = untolerated(set, node)?;
-        selects(set, node).then(|| BrokenLink::NoPod(set.key.clone(), Some(KeptOff::Taint(taint.clone()))))
+        is_selected(node).then(|| BrokenLink::NoPod(set.key.clone(), Some(KeptOff::Taint(taint.clone()))))
     })
 }
 

@@ -172,7 +172,11 @@ impl<'e> Said<'e> {
         if event.type_ != "Warning" {
             return None;
         }
+        // client-go's `tools/record/events_cache.go`, `EventAggregate`, of many that differ.
         let text = event.message.trim();
+        let text = text
+            .strip_prefix("(combined from similar events): ")
+            .unwrap_or(text);
         if event.reason == PREPARE {
             return Some(Self::of_prepare(text));
         }
@@ -191,7 +195,7 @@ impl<'e> Said<'e> {
             ATTACH | MOUNT | "FailedMapVolume" => return Some(Self::NotMounted { text }),
             _ => {}
         }
-        let about_devices = ["dynamic resources", "ResourceClaim", "CDI device", "DRA driver"];
+        let about_devices = ["dynamic resources", "ResourceClaim", "DRA driver"];
         let is_start = matches!(
             event.reason.as_str(),
             "UnexpectedAdmissionError" | "Failed" | "FailedSync"

@@ -1,5 +1,6 @@
 //! Owners of pods: the controllers above a pod, whether a deleted pod is recreated, and their messages while there is no pod.
 
+mod budgets;
 mod gathering;
 mod grouped;
 mod lineage;
@@ -8,10 +9,12 @@ mod queued;
 mod replacing;
 mod rollout;
 
+pub use budgets::guard;
+pub(crate) use budgets::losses;
 pub use gathering::{Incomplete, gathered_with, gathering, gathers_nodes, incomplete, waiting_for};
 pub use grouped::{GroupWord, unplaced_group};
 pub use lineage::{Kinship, Lineage};
 pub use name::OwnerName;
 pub use queued::{KUEUE, Queued, Retry, is_queued};
-pub use replacing::{Replacing, comes_back, refused_last, replacement};
+pub use replacing::{Replacing, comes_back, fails_with, refused_last, replacement};
 pub use rollout::{Rollout, is_ready, is_starting};

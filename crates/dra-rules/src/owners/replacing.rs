@@ -51,6 +51,14 @@ pub fn comes_back(cluster: &Cluster, pod: &Pod) -> bool {
     }
 }
 
+/// Returns whether `pod` is of a Job that may fail for good once the pod is deleted: it counts that as a failure.
+pub fn fails_with(cluster: &Cluster, pod: &Pod) -> bool {
+    let metadata = &pod.metadata;
+    let owner = metadata.controller().filter(|owner| owner.kind == "Job");
+    let owner = owner.and_then(|owner| cluster.environment().owners.find(owner, &metadata.namespace));
+    owner.is_some_and(|job| job.stops && !job.is_suspended)
+}
+
 /// The oldest pod that was created after the failed `pod` by the same owner and has not ended, where the owner replaces its failed pods: they do
 /// not count as its pods (`controller_utils.go`, `IsPodActive`, v1.37.2).
 pub fn replacement<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Arc<Pod>> {

@@ -2,7 +2,7 @@
 
 use super::extended::class_of;
 use super::requests::{Amounts, Usage, allocatable, amount, host_ports, pod_requests, quantity};
-use dra_model::{Cluster, Component, Gate, Node, Pod, Quantity, Str, Taint};
+use dra_model::{Cluster, Component, Condition, Gate, Node, Pod, Quantity, Str, Taint};
 
 /// A plain filter that rejects a node, by the name of its plugin, in the order in which the scheduler runs them. Mirrors
 /// `scheduler/apis/config/v1/default_plugins.go`, `getDefaultPlugins`, v1.37.2.
@@ -227,9 +227,46 @@ const UNFIT: [&str; 8] = [
     "node.cloudprovider.kubernetes.io/shutdown",
 ];
 
-/// Returns whether a taint with this key tells that the node cannot run pods: it goes once the node can, and comes back while it cannot.
+/// Returns whether a taint with this key tells that the node cannot run pods: it goes once the node can, and comes back while it cannot. Those of
+/// what checks nodes, or sets them up, have words in common.
 pub fn tells_unfit(key: &str) -> bool {
-    UNFIT.contains(&key)
+    const WORDS: [&str; 8] = [
+        "health",
+        "quarantine",
+        "repair",
+        "faulty",
+        "not-ready",
+        "startup-taint",
+        "uninitialized",
+        "unregistered",
+    ];
+    let is_word = |word: &str| key.to_ascii_lowercase().contains(word);
+    UNFIT.contains(&key) || WORDS.iter().any(|word| is_word(word))
+}
+
+/// The taint of the node that tells that it cannot run pods, and is not the node controller's.
+pub fn unfit_taint(node: &Node) -> Option<&Taint> {
+    let mut taints = node.spec.taints.iter();
+    taints.find(|taint| tells_unfit(&taint.key) && !taint.key.starts_with("node.kubernetes.io/"))
+}
+
+/// The condition of the node that says that it is broken, of what watches nodes beside Kubernetes. Most such conditions are true then, as those of
+/// node-problem-detector; others say that something is healthy, or ready.
+pub fn ailment(node: &Node) -> Option<&Condition> {
+    const BROKEN: [&str; 9] = [
+        "Corrupt", "Deadlock", "Error", "Fail", "Fault", "Hang", "Lost", "Problem", "Readonly",
+    ];
+    let mut conditions = node.status.conditions.iter();
+    conditions.find(|condition| match condition.status.as_str() {
+        "True" => BROKEN.iter().any(|word| condition.type_.contains(word)),
+        "False" => {
+            condition.type_ != "Ready"
+                && ["Ready", "Healthy"]
+                    .iter()
+                    .any(|end| condition.type_.ends_with(end))
+        }
+        _ => false,
+    })
 }
 
 /// Returns whether a taint with this key tells that the node is about to go: an autoscaler deletes it, or the cloud takes it back.

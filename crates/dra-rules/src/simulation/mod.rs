@@ -8,7 +8,6 @@
 //! [`Replacing`](crate::owners::Replacing) says. Where replacements fit is asked of a [`Scheduler`], which the caller brings.
 
 mod api;
-mod budgets;
 mod dry_run;
 mod hypothesis;
 mod missed;

@@ -298,6 +298,8 @@ spec.strategy.type
 spec.strategy.rollingUpdate.{maxSurge, maxUnavailable}
 spec.channel.resourceClaimTemplate.name
 spec.template.spec.nodeSelector.*
+spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.{matchExpressions, matchFields}.{key, operator, values}
+spec.template.spec.tolerations.{key, operator, value, effect}
 spec.template.spec.resourceClaims.name
 spec.jobTemplate.spec.template.spec.resourceClaims.name
 status.{replicas, failed, status, phase}

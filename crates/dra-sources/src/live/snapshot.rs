@@ -53,7 +53,7 @@ impl Live {
     ) -> Result<Taken, SnapshotError> {
         let mut needs = Needs::everything();
         if request.rights {
-            needs = needs.with_rights();
+            needs = needs.optionally(Kind::OF_RIGHTS);
         }
         if let Some(namespace) = request.namespace {
             needs = needs.in_namespace(namespace);

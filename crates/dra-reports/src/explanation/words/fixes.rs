@@ -1,12 +1,14 @@
 //! The sentences of fixes: what to change, and what to know before.
 
-use dra_model::{Key, Kind, NodeSelector, Pool, PoolId, Quantity, Str, Time};
+use dra_model::{Condition, Key, Kind, NodeSelector, Pool, PoolId, Quantity, Str, Taint, Time};
+use dra_rules::kubelet::KeptOff;
 use dra_rules::scheduling::{Fix, Unsimulated};
 
+use super::super::coming::NoNode;
 use super::super::items::GetsItem;
 use super::super::namesake::Namesake;
 use crate::listing::{selector_terms, some};
-use crate::stage::labels_text;
+use crate::stage::{asked_text, labels_text};
 use crate::words::{delete_rule, pool_is_incomplete};
 
 /// The state that a change replaces.
@@ -418,16 +420,27 @@ pub(in super::super) fn await_pool(pool: &PoolId) -> String {
 pub(in super::super) const AWAIT_POOL: &str =
     "no action needed, unless this takes longer: then check the logs of the driver's pods";
 
-/// That an autoscaler adds no node because of a limit.
-pub(in super::super) fn raise_maximum(component: &str) -> String {
-    format!(
-        "add a node with such devices: {component} adds none, because a node group has reached its maximum size"
+/// That a node has to be added, and who does that.
+pub(in super::super) fn add_node(component: &str, why: NoNode) -> (String, &'static str) {
+    let (why, how) = match why {
+        NoNode::Maximum => (
+            "because a node group has reached its maximum size",
+            "ask an administrator of the cluster to raise the maximum size of the node group",
+        ),
+        NoNode::Failed => (
+            "because its last attempt has failed",
+            "ask an administrator of the cluster why nodes of the node group cannot be added",
+        ),
+        NoNode::Claims => (
+            "because the pod has claims",
+            "ask an administrator of the cluster for a node group with a fixed size",
+        ),
+    };
+    (
+        format!("add a node with such devices: {component} adds none, {why}"),
+        how,
     )
 }
-
-/// Who lets a group of nodes grow.
-pub(in super::super) const RAISE_MAXIMUM: &str =
-    "ask an administrator of the cluster to raise the maximum size of the node group";
 
 /// What to do if a node does not come.
 pub(in super::super) const AWAIT_NODE: &str = "no action needed, unless this takes longer than new nodes usually need: then check the node, its taints and the pods of the driver there";
@@ -440,6 +453,29 @@ pub(in super::super) fn restore_node(node: &Str) -> String {
 /// Who makes a node ready.
 pub(in super::super) const RESTORE_NODE: &str =
     "ask an administrator to check the node and its kubelet; the taint is removed automatically";
+
+/// Who removes a taint that is not the node controller's.
+pub(in super::super) fn unfit(taint: &Taint) -> String {
+    format!("ask the owner of what sets taint {taint}: it is removed once the node is ready for pods")
+}
+
+/// That a taint may wait for what it keeps off.
+pub(in super::super) fn may_wait_for(set: &Key) -> String {
+    format!(
+        "daemonset/{set} does not tolerate the taint: let it, if the taint is removed only once the driver runs"
+    )
+}
+
+/// What a condition of a node says.
+pub(in super::super) fn ailing(node: &Str, condition: &Condition) -> String {
+    let Condition {
+        type_,
+        status,
+        message,
+        ..
+    } = condition;
+    format!("node/{node} has condition {type_}={status}: {message}")
+}
 
 /// That a pod runs together with others.
 pub(in super::super) fn ends_gang(group: &Key) -> String {
@@ -512,10 +548,10 @@ pub(in super::super) fn publish_any(driver: &str) -> String {
 pub(in super::super) const INSTALL: &str = "install the driver, or enable these devices in its installation";
 
 /// That no node has the labels of a driver's DaemonSet.
-pub(in super::super) fn add_nodes(set: &Key, labels: &[(Str, Str)]) -> String {
+pub(in super::super) fn add_nodes(set: &Key, kept_off: &KeptOff) -> String {
     format!(
         "add a node with {}, which daemonset/{set} selects, or label the nodes that have devices",
-        labels_text(labels)
+        asked_text(kept_off)
     )
 }
 
@@ -557,8 +593,10 @@ pub(in super::super) const RESUMED: &str =
     "the rollout may still keep old pods until new ones are ready: check again after it was resumed";
 
 /// What else the strategy changes.
-pub(in super::super) const STRATEGY: &str =
-    "until the new pod is ready, none runs; maxSurge 0 with maxUnavailable 1 does the same pod by pod";
+pub(in super::super) const STRATEGY: &str = "until the new pods are ready, none runs";
+
+/// What changes less.
+pub(in super::super) const POD_BY_POD: &str = "maxSurge 0 with maxUnavailable 1 does the same pod by pod";
 
 /// That the Deployment has a manager.
 pub(in super::super) const MANAGED: &str = "if a manager resets the deployment's strategy, change it there";

@@ -53,7 +53,7 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
             self::answer(then)
         ),
         Answer::Allocated(holding) => allocated(holding),
-        Answer::NotNeeded(why) => no_need(why),
+        Answer::NotNeeded(why, keeps_devices) => no_need(why, *keeps_devices),
         Answer::Ended(phase, None) => format!("the pod has finished: {phase}"),
         Answer::Ended(phase, Some((container, code))) => {
             format!("the pod has finished: {phase} (container {container} exited with code {code})")
@@ -123,21 +123,20 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
     }
 }
 
-fn no_need(why: &NoNeed) -> String {
-    match why {
-        NoNeed::Gone(key) => format!(
-            "nothing is allocated for it: {}, which it was created for, no longer exists",
-            pod(key)
-        ),
-        NoNeed::Earlier(key) => format!(
-            "nothing is allocated for it: it was created for an earlier {}",
-            pod(key)
-        ),
+fn no_need(why: &NoNeed, keeps_devices: bool) -> String {
+    let why = match why {
+        NoNeed::Gone(key) => format!("{}, which it was created for, no longer exists", pod(key)),
+        NoNeed::Earlier(key) => format!("it was created for an earlier {}", pod(key)),
         NoNeed::Done(key) => format!(
-            "nothing is allocated for it: {}, which it was created for, has finished or is being deleted",
+            "{}, which it was created for, has finished or is being deleted",
             pod(key)
         ),
-        NoNeed::Deleted => "nothing is allocated for it: it is being deleted, and no pod uses it".to_owned(),
+        NoNeed::Deleted => "it is being deleted, and no pod uses it".to_owned(),
+    };
+    if keeps_devices {
+        format!("it keeps its devices, although {why}")
+    } else {
+        format!("nothing is allocated for it: {why}")
     }
 }
 

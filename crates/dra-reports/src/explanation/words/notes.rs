@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dra_model::{Class, Condition, DeviceId, Gap, Gate, Key, Kind, Quantity, Str};
+use dra_model::{Class, Condition, DeviceId, Gap, Gate, Key, Kind, Quantity, Str, TaintRule};
 
 use super::super::fact::Speaker;
 use super::super::namesake::Namesake;
@@ -182,6 +182,27 @@ pub(in super::super) fn former_users(claim: &Key, names: &[Str]) -> String {
     format!(
         "{} {are}: the claim controller should remove {it}",
         some(names.iter().map(pod))
+    )
+}
+
+/// Which devices a rule taints.
+pub(in super::super) fn tainting(rule: &TaintRule) -> String {
+    let selector = rule.spec.device_selector.clone().unwrap_or_default();
+    let devices = match &selector.device {
+        Some(device) => format!("device {device}"),
+        None => "all devices".to_owned(),
+    };
+    let pool = match (&selector.pool, &selector.device) {
+        (Some(pool), _) => format!(" of pool {pool}"),
+        (None, Some(_)) => " of every pool".to_owned(),
+        (None, None) => String::new(),
+    };
+    let driver = selector.driver.map(|driver| format!(" of driver {driver}"));
+    format!(
+        "devicetaintrule/{} taints {devices}{pool}{} ({})",
+        rule.metadata.name,
+        driver.unwrap_or_default(),
+        rule.spec.taint
     )
 }
 

@@ -449,7 +449,7 @@ pub(super) fn failing(term: &str, seen: &[Seen]) -> String {
 /// Which amounts are allowed.
 fn allowed(allowed: &Allowed) -> String {
     match allowed {
-        Allowed::AtMost(max) => format!("but at most {max} per claim is allowed"),
+        Allowed::AtMost(max) => format!("but at most {max} per request is allowed"),
         Allowed::Range(min, step) => {
             let from = min
                 .as_ref()

@@ -228,10 +228,13 @@ fn pending(
     );
 }
 
-/// Saves the object and deletes it. A PodGroup stays until its pods have finished.
+/// Saves the object and deletes it. A PodGroup stays until its pods have finished, which need not end once claims are converted.
 fn save_and_end(look: &Look<'_>, kind: Kind, key: &Key) -> Remedy {
     if kind != Kind::PodGroup {
         return Remedy::command(save_and_delete(kind, key));
+    }
+    if look.cluster.pods_of_group(key).any(|pod| !is_done(pod)) {
+        return Remedy::by_hand(words::KEEP_MEMBERS);
     }
     Remedy::command(save(kind, key)).and(end_groups(look.cluster, &key.namespace, [&key.name]))
 }

@@ -2,7 +2,7 @@
 
 use crate::listing::some;
 use dra_model::{DeviceId, Key, Str, Taint};
-use dra_rules::kubelet::{BrokenLink, KeptOff};
+use dra_rules::kubelet::{BrokenLink, KeptOff, Party};
 
 /// What to do, and how where no command does it.
 pub(in super::super) struct Text {
@@ -172,6 +172,36 @@ pub(in super::super) fn stop_containers(node: &str) -> Text {
     Text::new(
         format!("ask an administrator why the container runtime on {node} does not stop the containers"),
         "the pod terminates once they are stopped",
+    )
+}
+
+/// A sandbox that stays.
+pub(in super::super) fn remove_sandbox(node: &str) -> Text {
+    Text::new(
+        format!(
+            "ask an administrator why the container runtime on {node} does not remove the sandbox; often its network plugin fails"
+        ),
+        "its containers have ended; the pod terminates once the sandbox is removed",
+    )
+}
+
+/// A container that something on the node keeps from starting.
+pub(in super::super) fn start_for(party: Party, node: &str, container: &str) -> Text {
+    let who = match party {
+        Party::Driver => "the driver's owner",
+        _ => "an administrator",
+    };
+    Text::new(
+        format!("ask {who} why the container runtime on {node} does not start container {container}"),
+        "its message is about the node, not about the pod",
+    )
+}
+
+/// A container that was ended for its use of memory.
+pub(in super::super) fn out_of_memory(container: &str) -> Text {
+    Text::new(
+        format!("raise the memory limit of container {container}, or let it use less memory"),
+        "it was ended as it used more than its limit, or the node ran out of memory",
     )
 }
 
@@ -477,7 +507,7 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
         }
         BrokenLink::NoPod(..) => "check whether it should run on such nodes",
         BrokenLink::Unselected(..) => {
-            "correct its nodeSelector, or check what should set these labels on nodes"
+            "correct what it selects nodes by, or check what should set these labels on nodes"
         }
         BrokenLink::Crashing { .. } | BrokenLink::Pending(..) | BrokenLink::NotReady(..) => {
             "check why its pod is not running"
@@ -485,6 +515,7 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
         BrokenLink::Forbidden(..) => {
             "let its service account write resourceslices (ClusterRole and ClusterRoleBinding)"
         }
+        BrokenLink::NoDevices(_) => "check the logs of its pod for why it finds no devices",
         BrokenLink::Silent(_) => "check the logs of its pod for why it publishes nothing",
     };
     ask_owner(&format!("driver {driver}"), what)

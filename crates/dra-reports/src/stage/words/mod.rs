@@ -4,7 +4,7 @@ pub(super) mod advice;
 
 use super::fact::{StageFact, Subject};
 use crate::allocation::words::claim;
-use crate::listing::some;
+use crate::listing::{selector_terms, some};
 use crate::warnings::missing;
 use crate::words::{counted, tainted};
 use dra_model::{ContainerEnd, ContainerStatus, DeviceId, Key, Pod, Str, Time};
@@ -174,8 +174,13 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
                 None => format!("it failed: {reason}{}", said(message)),
             }
         }
-        Cause::KillFails { text } => {
-            format!("the kubelet on {node} cannot stop its containers: {text}")
+        Cause::KillFails { text, only_sandbox } => {
+            let what = if *only_sandbox {
+                "remove its sandbox"
+            } else {
+                "stop its containers"
+            };
+            format!("the kubelet on {node} cannot {what}: {text}")
         }
         Cause::ContainersNotStopped => {
             let due = due.map_or_else(String::new, |due| format!(", which was due at {due}"));
@@ -414,7 +419,16 @@ pub(crate) fn waits_text(waits: Waits, pod: &Pod) -> String {
 
 /// How a container ended.
 fn end_text(end: &ContainerEnd) -> String {
-    format!("it {}, and is restarted", exited(end))
+    format!(
+        "it {}, and is restarted{}",
+        exited(end),
+        said(last_line(&end.message))
+    )
+}
+
+/// The last line of what a program wrote: of a trace, the error.
+fn last_line(message: &str) -> &str {
+    message.trim().lines().next_back().unwrap_or_default()
 }
 
 fn exited(end: &ContainerEnd) -> String {
@@ -474,11 +488,27 @@ pub(crate) fn unknown_text(unknown: Unknown<'_>) -> String {
 /// What keeps a pod of a DaemonSet off a node.
 pub(crate) fn kept_off_text(kept_off: &KeptOff) -> String {
     match kept_off {
-        KeptOff::Labels(labels) => format!(
-            "its nodeSelector requires {}, which the node lacks",
-            labels_text(labels)
-        ),
+        KeptOff::Labels(_) | KeptOff::Affinity(_) => {
+            format!("its {}, which the node lacks", required_text(kept_off))
+        }
         KeptOff::Taint(taint) => format!("it does not tolerate the node's taint {taint}"),
+    }
+}
+
+/// What the pods of a DaemonSet ask of nodes.
+fn required_text(kept_off: &KeptOff) -> String {
+    match kept_off {
+        KeptOff::Labels(_) => format!("nodeSelector requires {}", asked_text(kept_off)),
+        _ => format!("node affinity requires {}", asked_text(kept_off)),
+    }
+}
+
+/// What a node has to have for the pods of a DaemonSet.
+pub(crate) fn asked_text(kept_off: &KeptOff) -> String {
+    match kept_off {
+        KeptOff::Labels(labels) => labels_text(labels),
+        KeptOff::Affinity(selector) => selector_terms(selector).join(" or "),
+        KeptOff::Taint(taint) => format!("taint {taint}"),
     }
 }
 
@@ -575,9 +605,9 @@ pub(crate) fn broken_link_text(link: &BrokenLink) -> String {
             format!("the API server rejects the pods of {maker}: {component}{times}{last}: {message}")
         }
         BrokenLink::NoPod(set, kept_off) => no_pod(set, kept_off.as_ref()),
-        BrokenLink::Unselected(set, labels) => format!(
-            "daemonset/{set} has no pods: its nodeSelector requires {}, which no node has",
-            labels_text(labels)
+        BrokenLink::Unselected(set, kept_off) => format!(
+            "daemonset/{set} has no pods: its {}, which no node has",
+            required_text(kept_off)
         ),
         BrokenLink::Crashing {
             pod,
@@ -592,6 +622,9 @@ pub(crate) fn broken_link_text(link: &BrokenLink) -> String {
             pod.namespace
         ),
         BrokenLink::Silent(pod) => format!("pod/{pod} is ready but publishes nothing"),
+        BrokenLink::NoDevices(pod) => {
+            format!("pod/{pod} is ready but its slices for the node have no devices")
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::change::{Fix, Rewording};
 use super::edit::change_of_claim;
+use crate::owners::{fails_with, guard};
 use crate::reservation::{Origin, has_consumer};
 use crate::scheduling::extended::{Unoffered, class_of, is_in_claims, unoffered};
 use crate::scheduling::locality::Localities;
@@ -596,14 +597,15 @@ pub(super) fn all(
     fixes
 }
 
-/// Whether it runs, is in another namespace, and who creates it again.
-pub(super) type Harm = (bool, bool, u8);
+/// Whether it runs, a budget guards it, it is in another namespace, who creates it again, and its priority.
+pub(super) type Harm = (bool, bool, bool, u8, i32);
 
 /// A pod that no controller creates again, or an unknown user.
 const NOT_AGAIN: u8 = 2;
 
-/// How much is lost with the users of a claim that is to be deallocated, least first: nothing where they do not run; then what is in the
-/// namespace of the claims that need it; then pods of Jobs, which run again; last those that no controller creates again.
+/// How much is lost with the users of a claim that is to be deallocated, least first: nothing where they do not run; then what no disruption
+/// budget guards; what is in the namespace of the claims that need it; pods of Jobs, which run again; those that no controller creates again;
+/// and, among those, of the lowest priority.
 fn harm(cluster: &Cluster, fix: &Fix, namespace: Option<&Str>) -> Harm {
     let Fix::Release { claim, .. } = fix else {
         return Harm::default();
@@ -614,14 +616,17 @@ fn harm(cluster: &Cluster, fix: &Fix, namespace: Option<&Str>) -> Harm {
         pod.status.phase != "Running" || statuses.any(|status| status.state.waiting.is_some())
     };
     let of_owner = |pod: &Arc<Pod>| match pod.metadata.controller() {
+        Some(_) if fails_with(cluster, pod) => NOT_AGAIN,
         Some(owner) if owner.kind == "Job" => 0,
         Some(_) => 1,
         None => NOT_AGAIN,
     };
     (
         users.is_empty() || !users.iter().all(|pod| is_waiting(pod)),
+        users.iter().any(|pod| guard(cluster, pod).is_some()),
         namespace != Some(&claim.namespace),
-        users.into_iter().map(of_owner).max().unwrap_or(NOT_AGAIN),
+        users.iter().map(|pod| of_owner(pod)).max().unwrap_or(NOT_AGAIN),
+        users.iter().map(|pod| pod.priority()).max().unwrap_or_default(),
     )
 }
 
@@ -638,7 +643,25 @@ pub(super) fn rank(
         }
         _ => 0,
     };
-    (fix.class(), less, harm(cluster, fix, namespace), fix.clone())
+    // What watches devices watches broken ones, too.
+    let class = if fix.tolerates_for_admin(cluster) {
+        super::ClassOfFix::Same
+    } else {
+        fix.class()
+    };
+    (class, less, harm(cluster, fix, namespace), fix.clone())
+}
+
+impl Fix {
+    /// Returns whether a request with admin access tolerates a device taint: it takes no device from others.
+    pub fn tolerates_for_admin(&self, cluster: &Cluster) -> bool {
+        let Self::Tolerate { claim, request, .. } = self else {
+            return false;
+        };
+        cluster.claim(claim).is_some_and(|claim| {
+            specs(claim).any(|(name, spec)| name == *request && spec.admin_access == Some(true))
+        })
+    }
 }
 
 #[cfg(test)]

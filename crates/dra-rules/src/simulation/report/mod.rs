@@ -13,14 +13,13 @@ pub use items::{
 };
 
 use super::World;
-use super::budgets::losses;
 use super::missed::missed;
 use super::reason::{ReasonItem, Reasons};
 use super::timeline::{Happening, What};
 use super::world::Replacement;
 use crate::controllers::PodRef;
 use crate::eviction::{Eviction, LONGEST_TOLERATION, Tolerance, condition_of, due, pending, tolerance};
-use crate::owners::Replacing;
+use crate::owners::{Replacing, losses};
 use dra_allocator::devices::{Origin, Taints};
 use dra_model::{Claim, Cluster, Condition, DeviceId, Key, NO_EXECUTE, Pod, Str, Time};
 

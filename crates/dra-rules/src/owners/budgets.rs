@@ -1,21 +1,22 @@
 //! PodDisruptionBudgets that evictions break. The eviction controller deletes pods without asking them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use crate::owners::is_ready;
+use super::is_ready;
 use dra_model::{
     Cluster, DisruptionBudget, Key, Kind, Operator, Pod, PodRequirement, PodSelector, Str, Time,
 };
 
 /// A budget, and the pods that it loses.
 #[derive(Clone, Debug)]
-pub(super) struct Loss<'a> {
+pub(crate) struct Loss<'a> {
     /// The budget.
-    pub(super) budget: &'a DisruptionBudget,
+    pub(crate) budget: &'a DisruptionBudget,
     /// Its pods that are evicted, in the order of time.
-    pub(super) pods: Vec<Key>,
+    pub(crate) pods: Vec<Key>,
     /// Time of the first eviction that the budget would not allow.
-    pub(super) broken_at: Option<Time>,
+    pub(crate) broken_at: Option<Time>,
 }
 
 /// Returns the pods that each budget loses to `evictions`, ordered by time. Omits budgets without losses.
@@ -25,7 +26,7 @@ pub(super) struct Loss<'a> {
 ///
 /// # Errors
 /// Names a budget whose selector the API server would refuse.
-pub(super) fn losses<'a>(cluster: &'a Cluster, evictions: &[(Time, Key)]) -> Result<Vec<Loss<'a>>, String> {
+pub(crate) fn losses<'a>(cluster: &'a Cluster, evictions: &[(Time, Key)]) -> Result<Vec<Loss<'a>>, String> {
     if cluster.count(Kind::PodDisruptionBudget) == 0 {
         return Ok(Vec::new());
     }
@@ -61,6 +62,14 @@ pub(super) fn losses<'a>(cluster: &'a Cluster, evictions: &[(Time, Key)]) -> Res
         }
     }
     Ok(losses)
+}
+
+/// The budget that lets no eviction end `pod` now; nothing where budgets are not read.
+pub fn guard<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Arc<DisruptionBudget>> {
+    let mut budgets = cluster.budgets_in(&pod.metadata.namespace);
+    budgets.find(|budget| {
+        budget.status.disruptions_allowed <= 0 && is_ready(pod) && selects(budget, pod).unwrap_or(false)
+    })
 }
 
 fn selects(budget: &DisruptionBudget, pod: &Pod) -> Result<bool, String> {
