@@ -1785,6 +1785,14 @@ const CASES: &[Case] = &[
         has: &["Drivers: <unknown>"],
         has_not: &["0/0", "100%"],
     },
+    // Another scheduler says in an event of type Normal why the pod waits.
+    Case {
+        ask: "explain pod/spark-exec-7 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "queue-of-yunikorn-full",
+        code: 4,
+        has: &["yunikorn (at 2026-11-28T09:05:00Z): Request 'a8f9' does not fit in queue 'root.ml'"],
+        has_not: &["has reported nothing"],
+    },
 ];
 
 #[test]
