@@ -1793,6 +1793,14 @@ const CASES: &[Case] = &[
         has: &["yunikorn (at 2026-11-28T09:05:00Z): Request 'a8f9' does not fit in queue 'root.ml'"],
         has_not: &["has reported nothing"],
     },
+    // KAI says it in the group of the pod, by pools of nodes.
+    Case {
+        ask: "explain pod/train-x7k2p -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "group-of-kai-over-quota",
+        code: 4,
+        has: &["kai-scheduler (at 2026-11-28T09:10:00Z): NonPreemptibleOverQuota"],
+        has_not: &["has reported nothing"],
+    },
 ];
 
 #[test]

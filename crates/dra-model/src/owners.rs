@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Condition, Key, Meta, OwnerReference, Str, Time, Tolerations};
+use super::{Condition, Key, Meta, NodeSelector, OwnerReference, Str, Time, Tolerations};
 use dra_values::json;
 
 /// An object that may make others, or that other components keep for it, as a queue does.
@@ -39,6 +39,8 @@ pub struct Owner {
     pub strategy: Option<Strategy>,
     /// The nodeSelector of its pod template, if it is a DaemonSet.
     pub node_selector: Vec<(Str, Str)>,
+    /// The nodes that its pod template requires by affinity, if it is a DaemonSet.
+    pub node_affinity: Option<NodeSelector>,
     /// The tolerations of its pod template, if it is a DaemonSet.
     pub tolerations: Tolerations,
     /// Reported conditions.
@@ -157,7 +159,9 @@ impl Owners {
         let spec = Spec::deserialize(&all).unwrap_or_default();
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
         let key = metadata.key();
-        let conditions = status.conditions.as_array().into_iter().flatten();
+        // A PodGroup of KAI has its conditions by pools of nodes.
+        let conditions = [&status.conditions, &status.scheduling_conditions].into_iter();
+        let conditions = conditions.filter_map(Value::as_array).flatten();
         let conditions = conditions.filter_map(|condition| Condition::deserialize(condition).ok());
         let checks = status.admission_checks.as_array().into_iter().flatten();
         let checks = checks.filter_map(|check| {
@@ -192,6 +196,7 @@ impl Owners {
             strategy: (group == "apps" && kind == "Deployment")
                 .then(|| Strategy::of(&spec.strategy, spec.replicas.as_i64())),
             node_selector: node_selector(group, kind, &spec),
+            node_affinity: node_affinity(group, kind, &spec),
             tolerations: tolerations(group, kind, &spec),
             conditions: conditions.collect(),
             checks: checks.collect(),
@@ -278,6 +283,14 @@ fn node_selector(group: &str, kind: &str, spec: &Spec) -> Vec<(Str, Str)> {
     labels.into_iter().flatten().filter_map(text).collect()
 }
 
+/// Returns what a DaemonSet requires of nodes by affinity.
+fn node_affinity(group: &str, kind: &str, spec: &Spec) -> Option<NodeSelector> {
+    let affinity = &spec.template["spec"]["affinity"]["nodeAffinity"];
+    let required = Some(&affinity["requiredDuringSchedulingIgnoredDuringExecution"]);
+    let required = required.filter(|_| (group, kind) == ("apps", "DaemonSet"));
+    required.and_then(|required| NodeSelector::deserialize(required).ok())
+}
+
 /// Returns what a DaemonSet tolerates of nodes, without what its controller adds.
 fn tolerations(group: &str, kind: &str, spec: &Spec) -> Tolerations {
     let listed = Some(&spec.template["spec"]["tolerations"]);
@@ -334,6 +347,7 @@ struct Status {
     replicas: Value,
     failed: Value,
     conditions: Value,
+    scheduling_conditions: Value,
     status: Value,
     phase: Value,
     nodes: Value,
