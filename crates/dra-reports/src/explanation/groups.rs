@@ -725,13 +725,14 @@ const FAULT: u8 = 2;
 /// devices are not to be used there.
 fn strength(link: &BrokenLink, is_alike: impl Fn() -> bool) -> u8 {
     match link {
-        BrokenLink::NoPod(_, None | Some(KeptOff::Labels(_))) if !is_alike() => 0,
+        BrokenLink::NoPod(_, None | Some(KeptOff::Labels(_) | KeptOff::Affinity)) if !is_alike() => 0,
         BrokenLink::Silent(_) => 1,
         BrokenLink::NotReady(..) | BrokenLink::NoPod(..) => 2,
         BrokenLink::Refused(_)
         | BrokenLink::Unselected(..)
         | BrokenLink::Crashing { .. }
         | BrokenLink::Pending(..)
+        | BrokenLink::Failed(..)
         | BrokenLink::Forbidden(..) => 3,
     }
 }
