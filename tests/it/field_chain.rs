@@ -1839,6 +1839,16 @@ const CASES: &[Case] = &[
         ],
         has_not: &["has no pod there"],
     },
+    // The manifest is of a version that is not served by default; the objects of the cluster show nothing else.
+    Case {
+        ask: "explain -f=tests/data/field/manifest-of-v1beta1.yaml -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "node-for-an-old-manifest",
+        code: 0,
+        has: &[
+            "ResourceClaimTemplate/ml/single-gpu: the API server does not serve resource.k8s.io/v1beta1 by default; write it as resource.k8s.io/v1",
+        ],
+        has_not: &["Pod/ml/beta-pod: the API server"],
+    },
     // A webhook cannot be called for the pods of the driver.
     Case {
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
