@@ -1907,6 +1907,14 @@ const CASES: &[Case] = &[
         has: &["hostPath type check failed: /var/run/cdi is not a directory"],
         has_not: &["kubectl logs"],
     },
+    // There is no pod to explain again.
+    Case {
+        ask: "explain job/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "workload-deactivated-after-retries",
+        code: 1,
+        has: &["1. activate workload/ml/job-train-0a1b2"],
+        has_not: &["explain pod/train"],
+    },
 ];
 
 #[test]
