@@ -12,7 +12,7 @@ use dra_reports::presence::Mention;
 use dra_rules::owners::Lineage;
 use dra_rules::scheduling::{daemon_pods, remove_pod};
 use dra_rules::validation::{ADMIN_ACCESS, AdminAccess, admin_access, validate};
-use dra_sources::{Daemon, LoadError, MOST_PODS, Manifests, OldPods, Workload, manifests};
+use dra_sources::{Daemon, LoadError, MOST_PODS, Manifests, Old, OldPods, Workload, manifests};
 
 use super::{objects, presence};
 
@@ -65,7 +65,35 @@ pub(super) fn valid_manifests(
     })?;
     let newer = NewerFields::drop_from(&mut found.objects, cluster.environment().version);
     found.warnings.extend(newer.warnings());
+    let off = found.old.iter().filter(|old| !serves(cluster, old));
+    let off: Vec<String> = off
+        .map(|old| {
+            format!(
+                "{}: the API server does not serve {} by default; write it as {}",
+                old.place,
+                old.kind.api_version(&old.version),
+                old.kind.api_version(old.kind.versions()[0])
+            )
+        })
+        .collect();
+    found.warnings.extend(off);
     Ok(found)
+}
+
+/// Returns whether the API server serves the version of an object, unless nothing shows that it does and it is off by default. Mirrors
+/// `controlplane/instance.go`, `betaAPIGroupVersionsDisabledByDefault`, v1.37.2.
+fn serves(cluster: &Cluster, old: &Old) -> bool {
+    let (environment, release) = (cluster.environment(), cluster.environment().release());
+    let is_new = match old.kind {
+        Kind::DeviceTaintRule => release.serves_rules_of_v1,
+        kind => kind.group() == Kind::ResourceClaim.group() && release.serves_v1,
+    };
+    let api_version = old.kind.api_version(&old.version);
+    let writes = |object: &Object| {
+        let mut writers = object.metadata().managed.old_writers().iter();
+        writers.any(|writer| writer.api_version == api_version.as_str())
+    };
+    !is_new || environment.old_versions.contains(&api_version) || cluster.objects(old.kind).any(writes)
 }
 
 /// Puts the objects of the manifests `files` into `cluster`, and returns them as they are then.

@@ -1938,6 +1938,136 @@ const CASES: &[Case] = &[
         has: &["Drivers: <unknown>"],
         has_not: &["0/0", "100%"],
     },
+    // Another scheduler says in an event of type Normal why the pod waits.
+    Case {
+        ask: "explain pod/spark-exec-7 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "queue-of-yunikorn-full",
+        code: 4,
+        has: &["yunikorn (at 2026-11-28T09:05:00Z): Request 'a8f9' does not fit in queue 'root.ml'"],
+        has_not: &["has reported nothing"],
+    },
+    // KAI says it in the group of the pod, by pools of nodes.
+    Case {
+        ask: "explain pod/train-x7k2p -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "group-of-kai-over-quota",
+        code: 4,
+        has: &["kai-scheduler (at 2026-11-28T09:10:00Z): NonPreemptibleOverQuota"],
+        has_not: &["has reported nothing"],
+    },
+    // The DaemonSet of another vendor is called like a GPU.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "driver-of-another-vendor-crashes",
+        code: 1,
+        has: &["1. delete pod/ml/a"],
+        has_not: &["publishes no devices", "is crashing"],
+    },
+    Case {
+        ask: "explain driver/gpu.nvidia.com --complete --now=2026-11-28T10:00:00Z",
+        file: "drivers-of-two-vendors",
+        code: 0,
+        has: &[
+            "Pods Created By: daemonset/nvidia-dra-driver-gpu/nvidia-dra-driver-gpu-kubelet-plugin Nodes:",
+        ],
+        has_not: &["daemonset/amd"],
+    },
+    // A DaemonSet is called like the beginning of a word of the driver.
+    Case {
+        ask: "explain pod/dpdk -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "driver-called-like-its-beginning",
+        code: 1,
+        has: &[
+            "publishes no devices for n-1, n-2: pod/dra-sriov-driver/dra-driver-sriov-kubeletplugin-dceaf is crashing",
+        ],
+        has_not: &["install the driver"],
+    },
+    // The kubelet rejects the pod of the driver.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "driver-pod-without-cpu",
+        code: 1,
+        has: &[
+            "has failed: OutOfcpu: Pod was rejected",
+            "1. ask the owner of driver gpu.nvidia.com to publish its devices for gpu-2",
+        ],
+        has_not: &["has no pod there"],
+    },
+    // The manifest is of a version that is not served by default; the objects of the cluster show nothing else.
+    Case {
+        ask: "explain -f=tests/data/field/manifest-of-v1beta1.yaml -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "node-for-an-old-manifest",
+        code: 0,
+        has: &[
+            "ResourceClaimTemplate/ml/single-gpu: the API server does not serve resource.k8s.io/v1beta1 by default; write it as resource.k8s.io/v1",
+        ],
+        has_not: &["Pod/ml/beta-pod: the API server"],
+    },
+    // A webhook cannot be called for the pods of the driver.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "webhook-of-a-driver-pod-down",
+        code: 1,
+        has: &[
+            "ask an administrator to start the pods of service/kyverno/kyverno-svc: the API server cannot call its webhook validate.kyverno.svc-fail",
+        ],
+        has_not: &["fix what the API server rejects"],
+    },
+    // The same, of claims.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "webhook-of-a-claim-down",
+        code: 1,
+        has: &[
+            "the API server does not accept its claim: Internal error occurred: failed calling webhook",
+            "1. start the pods of service/nvidia-dra-driver-gpu/nvidia-dra-driver-gpu-webhook",
+        ],
+        has_not: &["no reason was found", "unknown bug"],
+    },
+    // The standard of its namespace refuses the pods of a driver, whose DaemonSet does not select cpu-1.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "pod-security-refuses-a-driver",
+        code: 1,
+        has: &[
+            "publishes no devices for gpu-1, gpu-2: the API server rejects",
+            "pod-security.kubernetes.io/enforce=privileged",
+        ],
+        has_not: &["for cpu-1"],
+    },
+    // The same where it selects nodes by affinity.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "webhook-down-and-node-affinity",
+        code: 1,
+        has: &["publishes no devices for gpu-2: the API server rejects"],
+        has_not: &["for cpu-1"],
+    },
+    // The kubelet says why it does not start the pod of a driver.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "runtime-of-a-driver-not-configured",
+        code: 1,
+        has: &[
+            "is not ready: kubelet, 1370 times, last at 2026-11-28T09:57:00Z: Failed to create pod sandbox",
+            "fix what keeps the kubelet from starting its pod",
+        ],
+        has_not: &["kubectl logs"],
+    },
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "host-path-of-a-driver-missing",
+        code: 1,
+        has: &["hostPath type check failed: /var/run/cdi is not a directory"],
+        has_not: &["kubectl logs"],
+    },
+    // There is no pod to explain again.
+    Case {
+        ask: "explain job/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "workload-deactivated-after-retries",
+        code: 1,
+        has: &["1. activate workload/ml/job-train-0a1b2"],
+        has_not: &["explain pod/train"],
+    },
 ];
 
 #[test]

@@ -1,5 +1,6 @@
 //! What is known of a cluster besides its objects: versions, feature gates with their evidence, time, gaps.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -378,6 +379,8 @@ pub struct Environment {
     pub told: Vec<Kind>,
     /// Kinds that the API server does not serve at all: there are none, rather than none known.
     pub not_served: Vec<Kind>,
+    /// Versions beside the best one of a kind that the API server serves, as far as it shows: `resource.k8s.io/v1beta1`.
+    pub old_versions: BTreeSet<String>,
     /// Permissions, as far as the API server was asked.
     pub reviews: Vec<AccessReview>,
 }
@@ -399,6 +402,7 @@ impl Default for Environment {
             gaps: Vec::new(),
             told: Vec::new(),
             not_served: Vec::new(),
+            old_versions: BTreeSet::new(),
             reviews: Vec::new(),
         }
     }

@@ -165,7 +165,9 @@ impl Owners {
         let spec = Spec::deserialize(&all).unwrap_or_default();
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
         let key = metadata.key();
-        let conditions = status.conditions.as_array().into_iter().flatten();
+        // A PodGroup of KAI has its conditions by pools of nodes.
+        let conditions = [&status.conditions, &status.scheduling_conditions].into_iter();
+        let conditions = conditions.filter_map(Value::as_array).flatten();
         let conditions = conditions.filter_map(|condition| Condition::deserialize(condition).ok());
         let checks = status.admission_checks.as_array().into_iter().flatten();
         let checks = checks.filter_map(|check| {
@@ -352,6 +354,7 @@ struct Status {
     replicas: Value,
     failed: Value,
     conditions: Value,
+    scheduling_conditions: Value,
     status: Value,
     phase: Value,
     nodes: Value,

@@ -99,6 +99,10 @@ pub struct Release {
     pub reads_rules_of_v1beta2: bool,
     /// The API server stores DeviceTaintRules as v1beta2.
     pub stores_rules_of_v1beta2: bool,
+    /// The API server serves `resource.k8s.io/v1`, and older versions only where they are enabled.
+    pub serves_v1: bool,
+    /// The same of DeviceTaintRules.
+    pub serves_rules_of_v1: bool,
     /// The API server asks those that write the status of a claim for the rights to what they write of it
     /// (`DRAResourceClaimGranularStatusAuthorization`).
     pub asks_for_status_rights: bool,
@@ -160,6 +164,8 @@ impl Release {
             has_scheduling_groups: !before(36),
             reads_rules_of_v1beta2: !before(36),
             stores_rules_of_v1beta2: !before(37),
+            serves_v1: !before(34),
+            serves_rules_of_v1: !before(37),
             asks_for_status_rights: !before(36),
         }
     }
@@ -200,7 +206,7 @@ mod tests {
     fn facts_begin_and_end_with_their_release() {
         const ALWAYS: &str = "1.0";
         const STILL: &str = "1.99";
-        let rows: [Row; 41] = [
+        let rows: [Row; 43] = [
             (
                 "takes_pools_as_they_come",
                 |of| of.takes_pools_as_they_come,
@@ -371,6 +377,8 @@ mod tests {
                 "1.37",
                 STILL,
             ),
+            ("serves_v1", |of| of.serves_v1, "1.34", STILL),
+            ("serves_rules_of_v1", |of| of.serves_rules_of_v1, "1.37", STILL),
             (
                 "asks_for_status_rights",
                 |of| of.asks_for_status_rights,

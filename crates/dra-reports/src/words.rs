@@ -8,6 +8,8 @@ use dra_model::{
     Pool, Slice, Str, TOO_MUCH_WORK, Taint,
 };
 
+use dra_rules::validation::Webhook;
+
 use crate::listing::{selector_terms, some};
 use crate::references::Consumer;
 
@@ -51,6 +53,22 @@ pub(crate) fn allocated_twice(holders: &BTreeSet<Key>, as_a_whole: bool) -> Stri
         counted(holders.len(), "claim", "claims"),
         some(holders.iter().map(|key| format!("claim/{key}"))),
     )
+}
+
+/// What lets the API server call a webhook again.
+pub(crate) fn restore_webhook(webhook: &Webhook) -> String {
+    let Webhook {
+        name,
+        service,
+        is_down,
+    } = webhook;
+    match service {
+        Some(service) if *is_down => {
+            format!("start the pods of service/{service}: the API server cannot call its webhook {name}")
+        }
+        Some(service) => format!("fix webhook {name} of service/{service}, which the API server cannot call"),
+        None => format!("fix webhook {name}, which the API server cannot call"),
+    }
 }
 
 /// That a driver cannot prepare devices on these nodes, which it publishes.

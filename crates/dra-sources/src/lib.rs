@@ -27,6 +27,6 @@ mod workloads;
 
 pub use gates::{GateSetting, MinorVersion, VersionSettings};
 pub use load::{LoadError, Refused, Request, document_of, files_read, load};
-pub use manifests::{Daemon, MOST_PODS, Manifests, OldPods, Validate, Workload, manifests};
+pub use manifests::{Daemon, MOST_PODS, Manifests, Old, OldPods, Validate, Workload, manifests};
 pub use needs::{Loaded, Needs, Observer, Problem, Unobserved};
 pub use successor::{Successor, SuccessorError};

@@ -6,7 +6,7 @@ mod decoded;
 mod parts;
 mod unknown;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -339,6 +339,8 @@ struct Collected {
     /// Objects of other kinds.
     owners: Owners,
     unknown_fields: UnknownFields,
+    /// Versions of objects beside the best one of their kind, which a server served.
+    old_versions: BTreeSet<String>,
 }
 
 impl Collected {
@@ -384,6 +386,7 @@ impl Collected {
         self.kubelet = self.kubelet.max(decoded.kubelet);
         self.profiles.extend(decoded.profiles);
         self.owners.extend(decoded.owners);
+        self.old_versions.extend(decoded.old_versions);
         for (kind, count) in decoded.ignored {
             count_ignored(&mut self.loaded.ignored, kind, count);
         }
@@ -447,6 +450,7 @@ impl Collected {
                 .extend(profiles);
         }
         environment.owners = Arc::new(std::mem::take(&mut self.owners));
+        environment.old_versions = std::mem::take(&mut self.old_versions);
         let warnings = request.versions.apply(&mut environment);
         let mut covered = self.coverage.verdict(needs, &environment);
         if self.broken.contains_key(&Hidden::Anything) {

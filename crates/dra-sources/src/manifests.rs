@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::decode::{Decoder, group_version};
+use super::decode::{Decoder, group_version, object_name};
 use super::files::{Found, RawItem, ReadError, ReadOptions, Source, read};
 use super::gone;
 use super::load::{LoadError, Refused};
@@ -28,8 +28,21 @@ pub struct Manifests {
     pub daemons: Vec<Daemon>,
     /// Its workloads.
     pub workloads: Vec<Workload>,
+    /// Objects that are not in the best version of their kind.
+    pub old: Vec<Old>,
     /// Ignored objects.
     pub warnings: Vec<String>,
+}
+
+/// An object of a manifest in a version that is not the best one of its kind.
+#[derive(Debug)]
+pub struct Old {
+    /// Its place and name, for people.
+    pub place: String,
+    /// Its kind.
+    pub kind: Kind,
+    /// Its version.
+    pub version: String,
 }
 
 /// A workload of a manifest.
@@ -188,7 +201,20 @@ impl Reading<'_> {
         }
         let json = object.to_string();
         match self.decoder.decode(kind, group, version, json.as_bytes()) {
-            Ok(decoded) => self.found.objects.push(decoded),
+            Ok(decoded) => {
+                if version != kind.versions()[0] {
+                    self.found.old.push(Old {
+                        place: format!(
+                            "{}: {}",
+                            item.origin,
+                            object_name(kind, &decoded.metadata().key())
+                        ),
+                        kind,
+                        version: version.to_owned(),
+                    });
+                }
+                self.found.objects.push(decoded);
+            }
             Err(error) => self.undecoded(item, &error),
         }
     }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use super::target::resource;
 use super::words;
 use crate::output::{Cell, Column, Detail, Doc, Page, Span, Table, Tone, counted, span};
-use dra_model::Kind;
 use dra_reports::allocation::Target;
 use dra_reports::explanation::{
     AlikeReason, ClusterVerdict, DeviceCount, Explanation, FilterCount, FixItem, Helps, NodeGroupItem,
 };
-use dra_reports::script::{Command, NoCommand, Script, Then};
+use dra_reports::script::{Command, Script, Then};
 
 const FILTERS: &[Column<FilterCount>] = &[
     Column::inner("FILTER", |filter, cell| cell.text(filter.plugin)),
@@ -285,8 +285,9 @@ fn fixes(report: &Explanation, emits: Emits, page: Page, doc: &mut Doc) {
             let is_long = INDENT.len() + command.to_string().chars().count() > page.width();
             let is_emitted = is_long && emits != Emits::Nothing && page.is_terminal();
             let has_objects = emits == Emits::Objects && !fix.remakes.is_empty();
-            match is_emitted.then(|| emitting(report, number, has_objects)) {
-                Some(Ok(emit)) => doc.command(INDENT, &emit),
+            let emit = is_emitted.then(|| emitting(report, number, has_objects));
+            match emit.flatten() {
+                Some(emit) => doc.command(INDENT, &emit),
                 _ => doc.command(INDENT, command),
             };
         }
@@ -307,23 +308,22 @@ fn told_fixes(report: &Explanation, page: Page) -> (&[FixItem], &[FixItem]) {
     report.fixes.split_at(page.told(few, report.fixes.len()))
 }
 
-/// Returns the command that applies fix `number`, by its objects or by its command.
-fn emitting(report: &Explanation, number: usize, has_objects: bool) -> Result<Script, NoCommand> {
-    let kind = if report.target.is_claim() {
-        Kind::ResourceClaim
-    } else {
-        Kind::Pod
-    };
+/// Returns the command that applies fix `number`, by its objects or by its command, if it can be written.
+fn emitting(report: &Explanation, number: usize, has_objects: bool) -> Option<Script> {
     let emit = Command::dra("explain")
-        .object(kind, &report.target.name)
+        .object(resource(&report.target.kind)?, &report.target.name)
         .namespace(&report.target.namespace)
         .option("--emit-fix", &number.to_string())
         .here()
-        .done()?;
+        .done()
+        .ok()?;
     let reader = if has_objects {
-        Command::kubectl("replace").args(&["--force", "-f", "-"]).done()?
+        Command::kubectl("replace")
+            .args(&["--force", "-f", "-"])
+            .done()
+            .ok()?
     } else {
         Script::shell()
     };
-    Ok(emit.then(Then::Pipe, reader))
+    Some(emit.then(Then::Pipe, reader))
 }

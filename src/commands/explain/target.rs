@@ -8,6 +8,7 @@ use crate::error::{Absent, UsageError};
 use dra_model::{Cluster, Key, Kind, OwnerReference, Str};
 use dra_reports::explanation::OwnerTarget;
 use dra_reports::presence::Mention;
+use dra_reports::script::Resource;
 
 /// Objects to explain.
 pub(super) enum Wanted {
@@ -72,6 +73,15 @@ fn owner_kind(word: &str) -> Option<&'static str> {
         plain == *kind || plain.strip_suffix('s') == Some(*kind) || !short.is_empty() && plain == *short
     };
     OWNERS.iter().find(is_one).map(|(_, kind, ..)| *kind)
+}
+
+/// Returns what a kind is called in front of a name that this command explains.
+pub(super) fn resource(kind: &str) -> Option<Resource> {
+    match kind {
+        "Pod" => Some(Kind::Pod.into()),
+        "ResourceClaim" => Some(Kind::ResourceClaim.into()),
+        owner => owner_kind(owner).map(Resource::called),
+    }
 }
 
 /// Returns how an object of a built-in kind is referred to.

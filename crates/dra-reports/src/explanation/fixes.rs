@@ -14,7 +14,7 @@ use super::{gets, waiting};
 use crate::remedy::Remedy;
 use crate::script::{self, Command, NoCommand, Resource, Script, describe_pool};
 use crate::stage::{look_at_link, mend_link};
-use crate::words::republish;
+use crate::words::{republish, restore_webhook};
 use dra_allocator::{ConstraintName, Together};
 use dra_model::{
     Claim, Cluster, Component, Event, Key, Kind, NodeSelector, Pod, PoolId, Str, Strategy, Time,
@@ -24,6 +24,7 @@ use dra_rules::owners::Rollout;
 use dra_rules::quota::{Quotas, Refusal, refusing};
 use dra_rules::reservation::{self, former_pods};
 use dra_rules::scheduling::{BINDING_TIMEOUT, Fix, Fixes, Found, Readiness, victims};
+use dra_rules::validation::Webhook;
 
 impl Diagnosis {
     /// What `pod` needs that was recreated in `cluster`, so that it fits there; `made` is what it is there. Nothing further where
@@ -407,6 +408,30 @@ impl FixItem {
             words::allow_admin_access(namespace),
             Remedy::command(label).note(words::ALLOW_ADMIN_ACCESS),
         )
+    }
+
+    /// Has a webhook answer that the API server has to ask.
+    pub(super) fn restore_webhook(webhook: &Webhook) -> Self {
+        let target = match &webhook.service {
+            Some(service) => format!("service/{service}"),
+            None => webhook.name.to_string(),
+        };
+        let message = restore_webhook(webhook);
+        let fix = Self::unproven(
+            "RestoreWebhook",
+            target,
+            message,
+            Remedy::by_hand(words::RESTORE_WEBHOOK_HOW),
+        );
+        match &webhook.service {
+            Some(service) => fix.look(
+                Command::kubectl("describe")
+                    .object(Resource::called("service"), &service.name)
+                    .namespace(&service.namespace)
+                    .done(),
+            ),
+            None => fix,
+        }
     }
 
     /// Has kube-controller-manager run again.

@@ -747,6 +747,7 @@ fn strength(link: &BrokenLink, is_alike: impl Fn() -> bool) -> u8 {
         | BrokenLink::Unselected(..)
         | BrokenLink::Crashing { .. }
         | BrokenLink::Pending(..)
+        | BrokenLink::Failed(..)
         | BrokenLink::Forbidden(..) => 3,
     }
 }

@@ -219,6 +219,7 @@ pub(super) const KINDS: &[&str] = &[
     "RestoreController",
     "RestoreDriver",
     "RestoreNode",
+    "RestoreWebhook",
     "Several",
     "TaintDevice",
     "TolerateNodeTaint",

@@ -12,7 +12,7 @@ use crate::remedy::Remedy;
 use dra_model::{Cluster, Component, Gate, Key, Kind, Object, Owner};
 use dra_rules::reservation::{Lacks, Next, Unmade, owning_group, unmade};
 use dra_rules::scheduling::ClaimProblem;
-use dra_rules::validation::{ADMIN_ACCESS, AdminAccess, admin_access, is_of_policy};
+use dra_rules::validation::{ADMIN_ACCESS, AdminAccess, Webhook, admin_access, is_of_policy};
 
 impl Explained<'_> {
     /// What is to be done about the claims of the pod that come from templates; nothing where `problem` is about none of them.
@@ -155,7 +155,9 @@ impl Explained<'_> {
         let refused = refused(&word.said);
         let is_admin_access = refused.is_some_and(|why| why.contains(ADMIN_ACCESS));
         let is_unknown = !is_admin_access || self.cluster().namespace(&pod.metadata.namespace).is_none();
-        match refused.filter(|why| is_unknown && (is_admin_access || is_of_policy(why))) {
+        let webhook = refused.and_then(Webhook::uncallable);
+        let is_certain = |why: &str| is_admin_access || webhook.is_some() || is_of_policy(why);
+        match refused.filter(|why| is_unknown && is_certain(why)) {
             Some(why) => {
                 report.upcoming = None;
                 if is_admin_access {
@@ -163,6 +165,9 @@ impl Explained<'_> {
                         .fixes
                         .push(FixItem::allow_admin_access(&pod.metadata.namespace));
                 }
+                report
+                    .fixes
+                    .extend(webhook.as_ref().map(FixItem::restore_webhook));
                 report.not_made(NotMade::Refused(why.to_owned()));
             }
             None => report.contradict(word, false),

@@ -89,6 +89,17 @@ pub(super) fn last_of_scheduler(cluster: &Cluster, pod: &Pod) -> Option<Word> {
     condition.into_iter().chain(event).max_by_key(|word| word.at)
 }
 
+/// The last word of another scheduler on a pod that it keeps waiting without a warning: why, or else only that it has seen the pod. YuniKorn
+/// reports the first with the reason `Informational`, the second with `Scheduling` and `GangScheduling`.
+fn of_waiting(cluster: &Cluster, pod: &Pod) -> Option<Word> {
+    let name = foreign_scheduler(cluster.environment(), pod)?;
+    let has_seen = |event: &Event| *event.component() == name;
+    let says_why =
+        |event: &Event| has_seen(event) && !matches!(&*event.reason, "Scheduling" | "GangScheduling");
+    let event = newest(cluster, pod, says_why).or_else(|| newest(cluster, pod, has_seen))?;
+    Some(Word::of(Speaker::OtherScheduler(name), event))
+}
+
 /// Takes back that a pod fits whose scheduler says that it does not, after all that is known to have changed. Another scheduler's own
 /// words replace those that kube-scheduler would use.
 pub(super) fn of_scheduler(
@@ -119,14 +130,21 @@ pub(super) fn of_scheduler(
         }
         return;
     }
-    if word.is_none()
-        && let Some(since) = silent_since(cluster, pod, now)
-    {
-        let was = std::mem::replace(&mut report.answer, Answer::Unjudged);
-        report.conclude(Answer::Silent(Box::new(was), pod.scheduler().into(), Some(since)));
-        return;
-    }
-    let Some(word) = word.filter(|word| word.is_newer_than(changed(cluster, pod, claims))) else {
+    let word = match word {
+        Some(word) => Some(word).filter(|word| word.is_newer_than(changed(cluster, pod, claims))),
+        None => match silent_since(cluster, pod, now) {
+            Some(since) => {
+                let Some(word) = of_waiting(cluster, pod) else {
+                    let was = std::mem::replace(&mut report.answer, Answer::Unjudged);
+                    report.conclude(Answer::Silent(Box::new(was), pod.scheduler().into(), Some(since)));
+                    return;
+                };
+                Some(word)
+            }
+            None => None,
+        },
+    };
+    let Some(word) = word else {
         return;
     };
     // A scheduler that binds has found a node, too.

@@ -15,8 +15,8 @@ use dra_model::{
     Claim, Cluster, Component, Gate, INSTANCE_TYPE, Key, Kind, Meta, Node, Pod, Pool, PoolId, Slice, Str,
 };
 use dra_rules::kubelet::{
-    BrokenLink, KeptOff, STARTING_SECONDS, daemon_set_of, is_called_like, is_called_plugin, is_ready,
-    kept_off, known_drivers, nodes_of_devices, nodes_of_slice, republishing,
+    BrokenLink, KeptOff, STARTING_SECONDS, daemon_set_of, is_called_plugin, is_pod_of, is_ready, kept_off,
+    known_drivers, nodes_of_devices, nodes_of_slice, republishing,
 };
 use dra_rules::scheduling::{classes_of_resources, drivers_named};
 
@@ -311,7 +311,8 @@ impl Plugin<'_> {
     /// The only one that is called like the driver and has a pod wherever the driver has devices.
     fn of_driver<'p>(plugins: &'p [Self], driver: &str, with: &BTreeSet<&Str>) -> Option<&'p Self> {
         let mut fitting = plugins.iter().filter(|plugin| {
-            is_called_like(driver, plugin.name) && with.iter().all(|node| plugin.pods.contains_key(*node))
+            plugin.pods.values().any(|pod| is_pod_of(driver, pod))
+                && with.iter().all(|node| plugin.pods.contains_key(*node))
         });
         let first = fitting.next()?;
         fitting.next().is_none().then_some(first)

@@ -11,7 +11,7 @@ use super::{Code, Finding, Look, words};
 use crate::script::Command;
 use dra_model::{Claim, Cluster, Component, Gap, Gate, Kind, RoleSubject, Str};
 use dra_rules::access::{Access, Answer, Holder, Question, Request, User};
-use dra_rules::kubelet::{daemon_set_of, is_called_like};
+use dra_rules::kubelet::{daemon_set_of, is_pod_of};
 
 const GROUP: &str = "resource.k8s.io";
 /// How claims are written: PUT and PATCH have a verb each, and a client needs that of the one that it uses.
@@ -161,9 +161,9 @@ fn accounts(cluster: &Cluster, access: &Access<'_>, driver: &str) -> BTreeSet<Ac
     let mut called = BTreeSet::new();
     let mut others = BTreeSet::new();
     for pod in cluster.pods().filter(|pod| !pod.is_terminal()) {
-        let Some(set) = daemon_set_of(pod) else {
+        if daemon_set_of(pod).is_none() {
             continue;
-        };
+        }
         if !pod
             .node()
             .is_some_and(|node| nodes.is_empty() || nodes.contains(node))
@@ -181,7 +181,7 @@ fn accounts(cluster: &Cluster, access: &Access<'_>, driver: &str) -> BTreeSet<Ac
         };
         let publishes = request("create", "resourceslices", "", "", "");
         let answer = access.allowed_by_roles(&account.user(), &publishes);
-        if is_called_like(driver, set) {
+        if is_pod_of(driver, pod) {
             if answer != Answer::No {
                 called.insert(account);
             }

@@ -12,12 +12,13 @@ use crate::script::{
 use crate::words::delete_rule;
 use dra_model::{DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
-    Attaching, BrokenLink, Cause, Evidence, KeptOff, Maker, Party, Plugin, PodStage, Problem, Stages, Unread,
-    has_logs,
+    Attaching, BrokenLink, Cause, Doing, Evidence, KeptOff, Maker, Party, Plugin, PodStage, Problem, Stages,
+    Unread, has_logs,
 };
 use dra_rules::owners::replacement;
 use dra_rules::reservation::{Lacks, Origin, may_run, unmade, users};
 use dra_rules::scheduling::daemon_tolerations;
+use dra_rules::validation::Webhook;
 
 /// Advice for a stuck pod.
 pub(crate) struct Advice {
@@ -402,7 +403,7 @@ fn of_plugin(stages: &Stages<'_>, driver: &Str, plugin: &Plugin, node: &str) -> 
         Plugin::Crashing(pod, waiting) if !has_logs(&waiting.reason) => {
             restore(Restore::Pod).look(describe(pod))
         }
-        Plugin::Pending(pod, _) => restore(Restore::Pod).look(describe(pod)),
+        Plugin::Pending(pod, _) | Plugin::Failed(pod, _) => restore(Restore::Pod).look(describe(pod)),
         Plugin::Crashing(pod, _) | Plugin::NotReady(pod) => restore(Restore::Pod).look(logs(Some(pod), node)),
         Plugin::OtherFolder(pod, own, other) => {
             restore(Restore::Directory { own, other }).look(logs(Some(pod), node))
@@ -479,11 +480,20 @@ pub(crate) fn logs_of(pod: &Key) -> Result<Script, NoCommand> {
 
 /// What shows more of a broken link: the logs of the driver's pod, or what makes its pods, with its events.
 pub(crate) fn look_at_link(link: &BrokenLink) -> Result<Script, NoCommand> {
+    let service;
     let (kind, maker) = match link {
+        BrokenLink::Refused(refused)
+            if let Some(of) = Webhook::uncallable(&refused.message).and_then(|webhook| webhook.service) =>
+        {
+            service = of;
+            ("service", &service)
+        }
         BrokenLink::Refused(refused) => (refused.kind.resource(), &refused.maker),
         BrokenLink::NoPod(set, _) | BrokenLink::Unselected(set, _) => (Maker::DaemonSet.resource(), set),
         BrokenLink::Crashing { pod, reason, .. } if !has_logs(reason) => ("pod", pod),
-        BrokenLink::Pending(pod, _) => ("pod", pod),
+        BrokenLink::Pending(pod, _)
+        | BrokenLink::Failed(pod, _)
+        | BrokenLink::NotReady(pod, Some(Doing::Failing(..) | Doing::Pulling(..))) => ("pod", pod),
         BrokenLink::Crashing { pod, .. }
         | BrokenLink::NotReady(pod, _)
         | BrokenLink::Forbidden(pod, _)

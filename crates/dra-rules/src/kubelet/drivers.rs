@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use super::reach::{nodes_of_devices, nodes_of_slice};
 use super::{Unknown, Waiting, containers, said};
-use dra_model::{Cluster, Condition, Event, Key, Kind, Node, NodeSelector, Pod, Slice, Str, Taint, Time};
+use dra_model::{
+    Cluster, Condition, Event, Key, Kind, Node, NodeSelector, Owner, Pod, Slice, Str, Taint, Time,
+};
 
 /// The DaemonSet that a pod belongs to.
 pub fn daemon_set_of(pod: &Pod) -> Option<&Str> {
@@ -50,15 +52,14 @@ const PRODUCTS: [&str; 14] = [
     "device",
 ];
 
-/// Vendors, and projects that are drivers: what is called like one is not another's.
-const VENDORS: [&str; 18] = [
+/// Clouds whose names are in those of their drivers, and in labels of nodes without devices of theirs.
+const CLOUDS: [&str; 4] = ["google", "gke", "aws", "azure"];
+
+/// Vendors, and projects that are drivers: what is called like one, or like a cloud, is not another's.
+const VENDORS: [&str; 14] = [
     "nvidia",
     "amd",
     "intel",
-    "google",
-    "gke",
-    "aws",
-    "azure",
     "habana",
     "xilinx",
     "mellanox",
@@ -72,25 +73,76 @@ const VENDORS: [&str; 18] = [
     "dranet",
 ];
 
-/// Returns whether something is called like a driver: by a part of the driver's domain name. What several drivers may be called, such as
-/// `gpu`, is enough only where no other vendor is named.
-pub fn is_called_like(driver: &str, name: &str) -> bool {
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    name.split(|character: char| !character.is_ascii_alphanumeric())
+}
+
+fn is_in(part: &str, name: &str) -> bool {
     const LONG: usize = 3;
-    let is_in = |part: &str| {
-        let mut words = name.split(|character: char| !character.is_ascii_alphanumeric());
-        words.any(|word| word == part) || part.len() >= LONG && name.contains(part)
+    words(name).any(|word| word == part) || part.len() >= LONG && name.contains(part)
+}
+
+/// The parts of a driver's domain name that tell something.
+fn parts(driver: &str) -> impl Iterator<Item = &str> {
+    driver.split('.').filter(|part| !COMMON.contains(part))
+}
+
+/// Returns whether something is called like a driver: by a part of the driver's domain name, or the beginning of one, as `sriov` is of
+/// `sriovnetwork`. What several drivers may be called, such as `gpu`, is enough only where no other vendor is named.
+pub fn is_called_like(driver: &str, name: &str) -> bool {
+    const LONG: usize = 5;
+    let is_foreign = || {
+        let mut known = VENDORS.iter().chain(&CLOUDS);
+        known.any(|vendor| is_in(vendor, name) && !driver.contains(vendor))
     };
-    let parts = || driver.split('.').filter(|part| !COMMON.contains(part));
-    let own = || parts().filter(|part| !PRODUCTS.contains(part));
-    if own().any(is_in) {
-        return true;
-    }
-    let is_foreign = VENDORS
-        .iter()
-        .any(|vendor| is_in(vendor) && !driver.contains(vendor));
+    let begins = |part: &str| {
+        words(name).any(|word| word.len() >= LONG && !COMMON.contains(&word) && part.starts_with(word))
+    };
+    is_called_after(driver, name)
+        || parts(driver).any(|part| is_in(part, name) || begins(part)) && !is_foreign()
+}
+
+/// Returns whether something is called after a driver, and not only like its devices.
+fn is_called_after(driver: &str, name: &str) -> bool {
+    let mut own = parts(driver).filter(|part| !PRODUCTS.contains(part));
     // `dra.net` is the driver of `dranet`.
-    let joined: String = driver.split('.').collect();
-    is_in(&joined) || !is_foreign && parts().any(is_in)
+    let joined = || driver.split('.').collect::<String>();
+    own.any(|part| is_in(part, name)) || is_in(&joined(), name)
+}
+
+/// Returns whether what runs in the namespace, on nodes with such labels, is another vendor's.
+fn is_placed_for_another(driver: &str, namespace: &str, node_selector: &[(Str, Str)]) -> bool {
+    let labels = node_selector
+        .iter()
+        .flat_map(|(key, value)| words(key).chain(words(value)));
+    let mut placed = words(namespace).chain(labels);
+    placed.any(|word| VENDORS.contains(&word) && !driver.contains(word))
+}
+
+/// Returns whether a DaemonSet may be the driver's.
+pub(super) fn is_set_of(driver: &str, set: &Owner) -> bool {
+    is_called_plugin(&set.key.name)
+        && is_called_like(driver, &set.key.name)
+        && (is_called_after(driver, &set.key.name)
+            || !is_placed_for_another(driver, &set.key.namespace, &set.node_selector))
+}
+
+/// Returns whether a pod may be the driver's.
+pub fn is_pod_of(driver: &str, pod: &Pod) -> bool {
+    is_named_after(driver, pod)
+        || names(pod).any(|name| is_called_like(driver, name))
+            && !is_placed_for_another(driver, &pod.metadata.namespace, &pod.spec.node_selector)
+}
+
+fn is_named_after(driver: &str, pod: &Pod) -> bool {
+    names(pod).any(|name| is_called_after(driver, name))
+}
+
+/// The names of a pod and of its DaemonSet.
+fn names(pod: &Pod) -> impl Iterator<Item = &Str> {
+    [Some(&pod.metadata.name), daemon_set_of(pod)]
+        .into_iter()
+        .flatten()
 }
 
 /// Returns whether a DaemonSet is called like plugins of the kubelet for devices are.
@@ -172,11 +224,37 @@ pub enum Plugin {
     Pending(Key, Option<Str>),
     /// It is there and not ready.
     NotReady(Key),
+    /// It has failed: the kubelet did not accept it, or evicted it.
+    Failed(Key, Failure),
     /// It is ready but registers in a different directory than the plugins that serve this node: its directory, and
     /// theirs.
     OtherFolder(Key, Str, Str),
     /// It is ready, since then; and when the kubelet started, if that was later.
     Ready(Key, Option<Time>, Option<Time>),
+}
+
+/// What the kubelet says of a pod that has failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Failure {
+    /// Machine-readable cause.
+    pub reason: Str,
+    /// Text for people.
+    pub message: Str,
+}
+
+impl Failure {
+    fn of(pod: &Pod) -> Self {
+        let text = |text: Option<&Str>| text.cloned().unwrap_or_default();
+        Self {
+            reason: text(pod.status.reason.as_deref()),
+            message: text(pod.status.message.as_deref()),
+        }
+    }
+
+    /// Returns whether the node lacks a resource that the pod requests. Mirrors `kubelet/lifecycle/predicate.go`, `rejectPodAdmissionBasedOnReasons`, v1.37.2.
+    pub fn is_of_resource(&self) -> bool {
+        self.reason.starts_with("OutOf")
+    }
 }
 
 impl Plugin {
@@ -187,6 +265,7 @@ impl Plugin {
             Self::Crashing(pod, _)
             | Self::Pending(pod, _)
             | Self::NotReady(pod)
+            | Self::Failed(pod, _)
             | Self::OtherFolder(pod, ..)
             | Self::Ready(pod, ..) => Some(pod),
         }
@@ -216,7 +295,8 @@ impl<'c> Drivers<'c> {
         };
         for pod in cluster.pods() {
             // What wants devices itself is no driver of them.
-            if pod.is_terminal() || pod.metadata.is_deleting() || !pod.spec.resource_claims.is_empty() {
+            let is_over = pod.status.phase == "Succeeded" || pod.metadata.is_deleting();
+            if is_over || !pod.spec.resource_claims.is_empty() {
                 continue;
             }
             let set = daemon_set_of(pod);
@@ -236,20 +316,32 @@ impl<'c> Drivers<'c> {
     /// Returns how the pod of `driver` on `node` is doing.
     pub(super) fn plugin(&self, cluster: &Cluster, driver: &str, node: &Str) -> Plugin {
         let of_node = self.of_node.get(node).map_or(&[][..], Vec::as_slice);
-        let mut own: Vec<&'c Arc<Pod>> = of_node.iter().copied().filter(|pod| is_of(driver, pod)).collect();
+        // A product alone, such as `gpu`, does not make it the driver's where another is called after that.
+        let has_own = self.sets.values().any(|pod| is_named_after(driver, pod));
+        let is_of = |pod: &Pod| {
+            if has_own {
+                is_named_after(driver, pod)
+            } else {
+                is_pod_of(driver, pod)
+            }
+        };
+        let mut own: Vec<&'c Arc<Pod>> = of_node.iter().copied().filter(|pod| is_of(pod)).collect();
         // The best that is there: a driver whose old pod crashes while the new one is ready is served.
-        own.sort_by_key(|pod| (!is_ready(pod), pod.key()));
+        own.sort_by_key(|pod| (!is_ready(pod), pod.is_terminal(), pod.key()));
         let Some(pod) = own.first() else {
             if self.hidden.is_some() {
                 return Plugin::Hidden;
             }
-            let mut sets = self.sets.iter().filter(|(_, pod)| is_of(driver, pod));
+            let mut sets = self.sets.iter().filter(|(_, pod)| is_of(pod));
             let found = sets.next();
             let on_node = found.zip(cluster.node(node));
             let kept_off = on_node.and_then(|((_, pod), node)| kept_off(cluster, pod, node));
             let elsewhere = found.map(|((_, set), pod)| (pod.key(), (*set).clone()));
             return Plugin::None { elsewhere, kept_off };
         };
+        if pod.is_terminal() {
+            return Plugin::Failed(pod.key(), Failure::of(pod));
+        }
         if pod.node().is_none() {
             return Plugin::Pending(pod.key(), unscheduled(pod).cloned());
         }
@@ -260,9 +352,7 @@ impl<'c> Drivers<'c> {
             };
         }
         let folder = pod.spec.volumes.plugin_folder.as_ref();
-        let mut others = of_node
-            .iter()
-            .filter(|other| !is_of(driver, other) && is_ready(other));
+        let mut others = of_node.iter().filter(|other| !is_of(other) && is_ready(other));
         let other = others.find_map(|other| other.spec.volumes.plugin_folder.as_ref());
         match (folder, other) {
             (Some(own), Some(other)) if !is_same_folder(own, other) => {
@@ -281,14 +371,6 @@ impl<'c> Drivers<'c> {
 /// A trailing slash makes no difference to a directory.
 fn is_same_folder(one: &str, other: &str) -> bool {
     one.trim_end_matches('/') == other.trim_end_matches('/')
-}
-
-fn is_of(driver: &str, pod: &Pod) -> bool {
-    let names = [Some(&pod.metadata.name), daemon_set_of(pod)];
-    names
-        .into_iter()
-        .flatten()
-        .any(|name| is_called_like(driver, name))
 }
 
 /// Returns whether the pod is ready. Mirrors `pkg/api/v1/pod/util.go`, `IsPodReady`, v1.37.2.
@@ -400,6 +482,11 @@ mod tests {
             (
                 "sriovnetwork.k8snetworkplumbingwg.io",
                 "dra-driver-sriov-sriovnetwork",
+                true,
+            ),
+            (
+                "sriovnetwork.k8snetworkplumbingwg.io",
+                "dra-driver-sriov-kubeletplugin",
                 true,
             ),
             ("d", "d-kubelet-plugin", true),

@@ -144,7 +144,7 @@ impl<'c> Stages<'c> {
                     found.unknown.extend(self.drivers().hidden);
                     continue;
                 }
-                Plugin::None { .. } => self.publishes(&driver, node) == Some(false),
+                Plugin::None { .. } | Plugin::Failed(..) => self.publishes(&driver, node) == Some(false),
                 Plugin::Crashing(..) | Plugin::Pending(..) | Plugin::OtherFolder(..) => true,
                 Plugin::NotReady(_) | Plugin::Ready(..) => false,
             };

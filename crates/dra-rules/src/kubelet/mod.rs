@@ -38,8 +38,8 @@ use dra_model::{
 pub use cause::{Attaching, Cause, Due, Evidence, Party};
 use drivers::Drivers;
 pub use drivers::{
-    KeptOff, PUBLISHING_SECONDS, Plugin, daemon_set_of, is_called_like, is_called_plugin, is_over, is_ready,
-    kept_off, republishing,
+    Failure, KeptOff, PUBLISHING_SECONDS, Plugin, daemon_set_of, is_called_like, is_called_plugin, is_over,
+    is_pod_of, is_ready, kept_off, republishing,
 };
 pub use ending::has_run;
 pub use heartbeat::Heartbeat;
@@ -230,6 +230,8 @@ pub enum Doing {
     Initializing(Str, Option<Time>),
     /// An image is pulled, in the kubelet's words, since then.
     Pulling(Str, Option<Time>),
+    /// The kubelet fails to start it, in its words, so often, last then.
+    Failing(Str, i32, Option<Time>),
 }
 
 /// Missing data.
@@ -348,6 +350,16 @@ impl<'c> Stages<'c> {
         let pulls = events.filter(|event| matches!(event.reason.as_str(), "Pulling" | "Pulled"));
         let last = pulls.max_by_key(|event| (event.last_seen(), event.reason == "Pulled"))?;
         (last.reason == "Pulling").then(|| Doing::Pulling(last.message.clone(), last.last_seen()))
+    }
+
+    /// What the kubelet fails at before it starts a container of the pod.
+    fn failing(&self, pod: &Pod) -> Option<Doing> {
+        match self.newest(pod)? {
+            (event, Some(Said::NoSandbox { .. } | Said::NoNetwork { .. } | Said::NotMounted { .. })) => Some(
+                Doing::Failing(event.message.clone(), event.times(), event.last_seen()),
+            ),
+            _ => None,
+        }
     }
 
     /// The pod on the node of `pod` that a driver says in `text` it waits for, as far as the first words of its name are words of that, and what

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::drivers::{Plugin, daemon_set_of, is_called_like, is_called_plugin, keeps_pods_off, republishing};
+use super::drivers::{
+    Failure, Plugin, daemon_set_of, is_called_like, is_called_plugin, is_pod_of, is_set_of, keeps_pods_off,
+    republishing,
+};
 use super::{Doing, KeptOff, REGISTERING_SECONDS, STARTING_SECONDS, Stages, publishes_for};
 use crate::access::{Access, Answer, Request, User};
 use crate::owners::refused_last;
@@ -64,6 +67,8 @@ pub enum BrokenLink {
     Pending(Key, Str),
     /// Its pod has been there for long, and is not ready; what it does, as far as the kubelet says.
     NotReady(Key, Option<Doing>),
+    /// Its pod has failed on the node.
+    Failed(Key, Failure),
     /// Its pod runs with a service account of this name that may not create slices.
     Forbidden(Key, Str),
     /// Its pod runs and publishes nothing.
@@ -97,6 +102,7 @@ impl BrokenLink {
             Self::Crashing { pod, .. }
             | Self::Pending(pod, _)
             | Self::NotReady(pod, _)
+            | Self::Failed(pod, _)
             | Self::Forbidden(pod, _)
             | Self::Silent(pod)
             | Self::NoDevices(pod) => Some(pod),
@@ -145,17 +151,25 @@ impl Stages<'_> {
             Plugin::Hidden => None,
             Plugin::None { elsewhere, kept_off } => {
                 let set = elsewhere.map(|(pod, set)| Key::new(pod.namespace, set));
-                if kept_off.is_none()
-                    && let Some(refused) = refused(cluster, driver, set.as_ref())
-                {
-                    return Some(BrokenLink::Refused(refused));
-                }
-                match set {
-                    Some(set) => Some(BrokenLink::NoPod(set, kept_off)),
-                    None => without_pods(cluster, driver, node),
+                let refused = refused(cluster, driver, set.as_ref());
+                let of_refused = refused
+                    .as_ref()
+                    .filter(|refused| refused.kind == Maker::DaemonSet);
+                let set = set.or_else(|| of_refused.map(|refused| refused.maker.clone()));
+                let kept_off = kept_off.or_else(|| {
+                    let Key { namespace, name } = set.as_ref()?;
+                    let owners = &cluster.environment().owners;
+                    let mut sets = owners.of_kind("apps", "DaemonSet", namespace);
+                    set_kept_off(sets.find(|set| set.key.name == *name)?, node)
+                });
+                match (set, refused) {
+                    (_, Some(refused)) if kept_off.is_none() => Some(BrokenLink::Refused(refused)),
+                    (Some(set), _) => Some(BrokenLink::NoPod(set, kept_off)),
+                    (None, _) => without_pods(cluster, driver, node),
                 }
             }
             Plugin::Crashing(..) | Plugin::NotReady(_) => self.is_down(plugin),
+            Plugin::Failed(pod, failure) => Some(BrokenLink::Failed(pod, failure)),
             Plugin::Pending(pod, message) => Some(BrokenLink::Pending(pod, message.unwrap_or_default())),
             Plugin::OtherFolder(pod, ..) => Some(BrokenLink::Silent(pod)),
             Plugin::Ready(pod, since, _) => self.lasts(since).then_some(BrokenLink::Silent(pod)),
@@ -276,7 +290,7 @@ impl Stages<'_> {
             Plugin::NotReady(pod) => {
                 let found = self.cluster.pod(&pod);
                 let since = found.and_then(|pod| pod.metadata.creation_timestamp);
-                let doing = || found.and_then(|pod| self.doing(pod));
+                let doing = || found.and_then(|pod| self.failing(pod).or_else(|| self.doing(pod)));
                 self.lasts(since).then(|| BrokenLink::NotReady(pod, doing()))
             }
             _ => None,
@@ -292,7 +306,7 @@ impl Stages<'_> {
         match self.plugin(driver, node) {
             Plugin::Ready(..) | Plugin::NotReady(_) | Plugin::OtherFolder(..) | Plugin::Hidden => true,
             Plugin::Crashing(..) | Plugin::Pending(..) => false,
-            Plugin::None { .. } => self.cluster.claims().any(|claim| {
+            Plugin::None { .. } | Plugin::Failed(..) => self.cluster.claims().any(|claim| {
                 let allocation = claim.status.allocation.as_ref();
                 let of = allocation.and_then(|allocation| allocation.node_selector.as_ref());
                 of.and_then(|selector| selector.single_node()) == Some(node)
@@ -319,11 +333,10 @@ impl Stages<'_> {
     /// DaemonSet are where this driver publishes.
     fn is_for(&self, driver: &Str, node: &Node, pod: &Pod) -> bool {
         let cluster = self.cluster;
-        let names = [Some(&pod.metadata.name), daemon_set_of(pod)];
         let others: BTreeSet<&Str> = cluster.slices().map(|slice| &slice.spec.driver).collect();
         let is_other = |other: &&Str| {
             *other != driver
-                && names.iter().flatten().any(|name| is_called_like(other, name))
+                && is_pod_of(other, pod)
                 && publishes_for(cluster, other, &node.metadata) == Some(true)
         };
         if !others.into_iter().any(|other| is_other(&other)) {
@@ -351,29 +364,40 @@ fn without_pods(cluster: &Cluster, driver: &str, node: &Node) -> Option<BrokenLi
         return None;
     }
     let sets = cluster.environment().owners.iter();
-    let mut sets = sets.filter(|owner| {
-        owner.kind == "DaemonSet"
-            && is_called_plugin(&owner.key.name)
-            && is_called_like(driver, &owner.key.name)
-    });
-    let selects = |set: &Owner, node: &Node| {
-        let mut labels = set.node_selector.iter();
-        labels.all(|(key, value)| node.metadata.label(key) == Some(value))
-    };
+    let mut sets = sets.filter(|owner| owner.kind == "DaemonSet" && is_set_of(driver, owner));
     sets.find_map(|set| {
         let unselected = |kept_off| Some(BrokenLink::Unselected(set.key.clone(), kept_off));
-        if !cluster.nodes().any(|node| selects(set, node)) {
+        let has_labels = |node: &Node| lacked(set, node).next().is_none();
+        if !cluster.nodes().any(|node| has_labels(node)) {
             return unselected(KeptOff::Labels(set.node_selector.clone()));
         }
-        let is_selected = |node: &Node| selects(set, node) && set.attracts(node);
         if let Some(affinity) = &set.affinity
-            && !cluster.nodes().any(|node| is_selected(node))
+            && !cluster.nodes().any(|node| has_labels(node) && set.attracts(node))
         {
             return unselected(KeptOff::Affinity(affinity.clone()));
         }
-        let taint = untolerated(set, node)?;
-        is_selected(node).then(|| BrokenLink::NoPod(set.key.clone(), Some(KeptOff::Taint(taint.clone()))))
+        let taint = set_kept_off(set, node).filter(|why| matches!(why, KeptOff::Taint(_)))?;
+        Some(BrokenLink::NoPod(set.key.clone(), Some(taint)))
     })
+}
+
+/// The labels that a DaemonSet asks for and the node lacks.
+fn lacked<'s>(set: &'s Owner, node: &Node) -> impl Iterator<Item = &'s (Str, Str)> {
+    let labels = set.node_selector.iter();
+    labels.filter(|(key, value)| node.metadata.label(key) != Some(value))
+}
+
+/// Returns what keeps the pods of a DaemonSet off a node.
+fn set_kept_off(set: &Owner, node: &Node) -> Option<KeptOff> {
+    let missing: Vec<(Str, Str)> = lacked(set, node).cloned().collect();
+    if !missing.is_empty() {
+        return Some(KeptOff::Labels(missing));
+    }
+    let affinity = set.affinity.as_ref().filter(|_| !set.attracts(node));
+    if let Some(affinity) = affinity {
+        return Some(KeptOff::Affinity(affinity.clone()));
+    }
+    untolerated(set, node).cloned().map(KeptOff::Taint)
 }
 
 /// Returns the taint of the node that keeps pods of a DaemonSet off. Its controller adds tolerations of what Kubernetes itself says of a node.
@@ -396,9 +420,11 @@ fn is_container_of(driver: &str, container: &str) -> bool {
 fn refused(cluster: &Cluster, driver: &str, set: Option<&Key>) -> Option<Refused> {
     let is_of_driver = |event: &&Arc<Event>| {
         let object = &event.involved_object;
-        let is_set = set.is_some_and(|set| set.namespace == object.namespace && set.name == object.name);
         Maker::of(&object.kind).is_some()
-            && (is_set || is_called_plugin(&object.name) && is_called_like(driver, &object.name))
+            && match set {
+                Some(set) => set.namespace == object.namespace && set.name == object.name,
+                None => is_called_plugin(&object.name) && is_called_like(driver, &object.name),
+            }
     };
     let last = refused_last(cluster.events().filter(is_of_driver))?;
     let object = &last.involved_object;

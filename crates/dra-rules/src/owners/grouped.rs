@@ -11,8 +11,8 @@ const GROUPS: [(&str, &str); 2] = [
     ("scheduling.run.ai", "PodGroup"),
 ];
 
-/// The annotation with the name of a pod's group.
-const GROUP_NAME: &str = "scheduling.k8s.io/group-name";
+/// Annotations with the name of a pod's group, of Volcano and of KAI.
+const GROUP_NAMES: [&str; 2] = ["scheduling.k8s.io/group-name", "pod-group-name"];
 
 /// What another scheduler says of a group that it does not place.
 #[derive(Clone, Copy, Debug)]
@@ -58,10 +58,10 @@ fn group_of<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Owner> {
     let mut groups = GROUPS
         .iter()
         .flat_map(|(group, kind)| owners.of_kind(group, kind, namespace));
-    let name = pod.metadata.annotation(GROUP_NAME);
+    let names = GROUP_NAMES.map(|annotation| pod.metadata.annotation(annotation));
     groups.find(|group| {
         let mut references = group.references.iter();
         references.any(|owner| !owner.uid.is_empty() && uids.contains(&owner.uid))
-            || name == Some(&group.key.name)
+            || names.contains(&Some(&group.key.name))
     })
 }

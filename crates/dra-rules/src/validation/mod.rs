@@ -7,17 +7,20 @@
 //!
 //! - `claims`, `slices`, `pods`: the kinds;
 //! - `parts`: what several kinds have: selectors, taints, tolerations, configuration, node selectors;
-//! - `checker`: paths and violations.
+//! - `checker`: paths and violations;
+//! - `webhook`: refusals of what a webhook could not be asked about.
 
 mod checker;
 mod claims;
 mod parts;
 mod pods;
 mod slices;
+mod webhook;
 
 use serde_json::Value;
 
 use self::checker::{Checker, Path};
+pub use self::webhook::Webhook;
 use dra_cel::Environment;
 use dra_model::{Cluster, DeviceRequest, Kind, Object};
 

@@ -337,6 +337,7 @@ mod tests {
             }],
             told: Vec::new(),
             not_served: vec![Kind::PodGroup],
+            old_versions: std::collections::BTreeSet::new(),
             reviews: Vec::new(),
         };
         let json = serde_json::to_string(&SnapshotInfo::new(&before, Vec::new(), true, None)).unwrap();

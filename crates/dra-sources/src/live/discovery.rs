@@ -63,6 +63,15 @@ impl Served {
         }
     }
 
+    /// The versions beside the best one of a kind that are served.
+    pub(super) fn old_versions(&self) -> BTreeSet<String> {
+        let all =
+            Kind::all().flat_map(|kind| kind.versions()[1..].iter().map(move |version| (kind, version)));
+        all.filter(|(kind, version)| self.has(*kind, version))
+            .map(|(kind, version)| kind.api_version(version))
+            .collect()
+    }
+
     /// Returns whether a kind is served in exactly this version.
     pub(super) fn has(&self, kind: Kind, version: &str) -> bool {
         let [group, resource] = [kind.group(), kind.plural()].map(str::to_owned);

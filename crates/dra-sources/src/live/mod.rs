@@ -154,6 +154,7 @@ impl Live {
             read_at: Some(read_at),
             source: format!("cluster {}", self.name()),
             not_served: lists.not_served,
+            old_versions: survey.served.old_versions(),
             gaps: lists.gaps,
             ..survey.environment
         };

@@ -1,7 +1,7 @@
 //! One batch of items, decoded: what is needed of it, and what the rest tells.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::parts::Parts;
@@ -40,6 +40,8 @@ pub(super) struct Decoded {
     /// Lists of a single kind, and whether they are whole.
     pub(super) lists: Vec<(Arc<str>, Kind, bool)>,
     pub(super) versions: Vec<(Kind, String)>,
+    /// Versions of objects beside the best one of their kind.
+    pub(super) old_versions: BTreeSet<String>,
     /// The memory of the objects.
     pub(super) weight: u64,
     /// Bytes of files that had been read when the batch was full.
@@ -163,6 +165,9 @@ impl Decoded {
                     self.refused
                         .get_or_insert_with(|| item.problem(fault.to_string()).into());
                     return;
+                }
+                if version != kind.versions()[0] {
+                    self.old_versions.insert(kind.api_version(version));
                 }
                 self.objects.push(object);
                 self.parts.object(&item.origin.file);

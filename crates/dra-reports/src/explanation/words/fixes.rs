@@ -289,6 +289,10 @@ pub(in super::super) fn allow_admin_access(namespace: &str) -> String {
 /// What the label means.
 pub(in super::super) const ALLOW_ADMIN_ACCESS: &str = "ask a cluster administrator: all users who can create claims in the namespace can then access all devices";
 
+/// What follows once a webhook answers.
+pub(in super::super) const RESTORE_WEBHOOK_HOW: &str =
+    "ask its owner or an administrator; the claim controller creates the claim once the webhook answers";
+
 /// The controllers are down, as far as their silence tells.
 pub(in super::super) const RESTORE_CONTROLLER: &str =
     "ask an administrator to check that kube-controller-manager is running";

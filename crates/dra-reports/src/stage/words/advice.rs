@@ -1,8 +1,10 @@
 //! The sentences of advice: what to do about a stuck pod, and who can do it.
 
 use crate::listing::some;
+use crate::words::restore_webhook;
 use dra_model::{DeviceId, Key, Str, Taint};
-use dra_rules::kubelet::{BrokenLink, KeptOff, Party};
+use dra_rules::kubelet::{BrokenLink, Doing, KeptOff, Party};
+use dra_rules::validation::Webhook;
 
 /// What to do, and how where no command does it.
 pub(in super::super) struct Text {
@@ -498,6 +500,12 @@ pub(in super::super) fn tolerate(namespace: &str, set: &str, taint: &Taint, node
 /// What to do about a broken link of a driver.
 pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
     let what = match link {
+        BrokenLink::Refused(refused) if let Some(webhook) = Webhook::uncallable(&refused.message) => {
+            return format!("ask an administrator to {}", restore_webhook(&webhook));
+        }
+        BrokenLink::Refused(refused) if is_of_pod_security(&refused.message) => {
+            "label its namespace with pod-security.kubernetes.io/enforce=privileged, if its pods may be privileged"
+        }
         BrokenLink::Refused(refused) if is_of_quota(&refused.message) => {
             "let its namespace admit its pods, for example with a ResourceQuota for their priority class"
         }
@@ -509,9 +517,16 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
         BrokenLink::Unselected(..) => {
             "correct what it selects nodes by, or check what should set these labels on nodes"
         }
-        BrokenLink::Crashing { .. } | BrokenLink::Pending(..) | BrokenLink::NotReady(..) => {
-            "check why its pod is not running"
+        BrokenLink::NotReady(_, Some(Doing::Failing(..))) => {
+            "fix what keeps the kubelet from starting its pod"
         }
+        BrokenLink::Failed(_, failure) if failure.is_of_resource() => {
+            "request less for its pod, or to free what it requests on the node"
+        }
+        BrokenLink::Crashing { .. }
+        | BrokenLink::Pending(..)
+        | BrokenLink::NotReady(..)
+        | BrokenLink::Failed(..) => "check why its pod is not running",
         BrokenLink::Forbidden(..) => {
             "let its service account write resourceslices (ClusterRole and ClusterRoleBinding)"
         }
@@ -519,6 +534,12 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
         BrokenLink::Silent(_) => "check the logs of its pod for why it publishes nothing",
     };
     ask_owner(&format!("driver {driver}"), what)
+}
+
+/// Returns whether the API server refuses a pod for the Pod Security Standard of its namespace. Mirrors `pod-security-admission/admission/admission.go`,
+/// `EvaluatePod`, v1.37.2.
+fn is_of_pod_security(message: &str) -> bool {
+    message.contains("violates PodSecurity ")
 }
 
 /// Returns whether the API server refuses a pod for a quota. Mirrors `resourcequota/controller.go`, `checkRequest`, v1.37.2.

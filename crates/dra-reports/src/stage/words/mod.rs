@@ -9,8 +9,8 @@ use crate::warnings::missing;
 use crate::words::{counted, tainted};
 use dra_model::{ContainerEnd, ContainerStatus, DeviceId, Key, Pod, Str, Time};
 use dra_rules::kubelet::{
-    Attaching, BrokenLink, Cause, Doing, Due, Evidence, Heartbeat, KeptOff, Party, Plugin, Problem, Refused,
-    Unknown, Unread, Waiting, Waits, has_logs,
+    Attaching, BrokenLink, Cause, Doing, Due, Evidence, Failure, Heartbeat, KeptOff, Party, Plugin, Problem,
+    Refused, Unknown, Unread, Waiting, Waits, has_logs,
 };
 use dra_rules::owners::{Incomplete, OwnerName};
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
@@ -544,6 +544,7 @@ fn of_plugin(plugin: &Plugin, node: &str) -> Option<String> {
         }
         Plugin::Pending(pod, message) => is_pending(&named(pod), message.as_deref().unwrap_or_default()),
         Plugin::NotReady(pod) => format!("{} is not ready", named(pod)),
+        Plugin::Failed(pod, failure) => has_failed(&named(pod), failure),
         Plugin::OtherFolder(pod, own, other) => format!(
             "{} registers in {own}, but the kubelet looks for plugins in {other}, where other drivers register",
             named(pod)
@@ -596,13 +597,9 @@ pub(crate) fn broken_link_text(link: &BrokenLink) -> String {
                 times,
                 last,
             } = refused;
-            let times = match times {
-                1 => String::new(),
-                times => format!(", {times} times"),
-            };
-            let last = last.map(|last| format!(", last at {last}")).unwrap_or_default();
             let maker = format!("{}/{maker}", kind.resource());
-            format!("the API server rejects the pods of {maker}: {component}{times}{last}: {message}")
+            let said = said_by(component, *times, *last, message);
+            format!("the API server rejects the pods of {maker}: {said}")
         }
         BrokenLink::NoPod(set, kept_off) => no_pod(set, kept_off.as_ref()),
         BrokenLink::Unselected(set, kept_off) => format!(
@@ -617,6 +614,7 @@ pub(crate) fn broken_link_text(link: &BrokenLink) -> String {
         BrokenLink::Pending(pod, message) => is_pending(&format!("pod/{pod}"), message),
         BrokenLink::NotReady(pod, None) => format!("pod/{pod} is not ready"),
         BrokenLink::NotReady(pod, Some(doing)) => format!("pod/{pod} is not ready: {}", doing_text(doing)),
+        BrokenLink::Failed(pod, failure) => has_failed(&format!("pod/{pod}"), failure),
         BrokenLink::Forbidden(pod, account) => format!(
             "pod/{pod} uses serviceaccount/{}/{account}, which is not allowed to create resourceslices",
             pod.namespace
@@ -626,6 +624,26 @@ pub(crate) fn broken_link_text(link: &BrokenLink) -> String {
             format!("pod/{pod} is ready but its slices for the node have no devices")
         }
     }
+}
+
+/// What a component says, how often, and when it did so last.
+fn said_by(component: &str, times: i32, last: Option<Time>, message: &str) -> String {
+    let times = match times {
+        1 => String::new(),
+        times => format!(", {times} times"),
+    };
+    let last = last.map(|last| format!(", last at {last}")).unwrap_or_default();
+    format!("{component}{times}{last}: {message}")
+}
+
+/// Why a pod has failed, in the kubelet's words.
+fn has_failed(pod: &str, failure: &Failure) -> String {
+    let said = [&failure.reason, &failure.message].into_iter();
+    let said: String = said
+        .filter(|text| !text.is_empty())
+        .map(|text| format!(": {text}"))
+        .collect();
+    format!("{pod} has failed{said}")
 }
 
 /// What a pod that is starting does.
@@ -639,6 +657,7 @@ pub(crate) fn doing_text(doing: &Doing) -> String {
             let since = since.map_or_else(String::new, |since| format!(" (since {since})"));
             format!("{said}{since}")
         }
+        Doing::Failing(message, times, last) => said_by("kubelet", *times, *last, message),
     }
 }
 
