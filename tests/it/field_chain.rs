@@ -1887,6 +1887,14 @@ const CASES: &[Case] = &[
         has: &["the driver refuses to prepare claim/ml/app-g"],
         has_not: &["no reason was found"],
     },
+    // A container lists an alternative of a request.
+    Case {
+        ask: "explain pod/infer -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "subrequest-in-a-container",
+        code: 1,
+        has: &["1. list a request that claim gpu has under resources.claims of container main"],
+        has_not: &[],
+    },
     // A node is cordoned while OpenShift updates it.
     Case {
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",

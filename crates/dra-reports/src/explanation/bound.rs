@@ -17,7 +17,7 @@ use dra_model::{AllocatedDevice, Claim, Cluster, Condition, DeviceId, Key, Kind,
 use dra_rules::eviction::{evicting_taint, eviction_of};
 use dra_rules::health::unmet_conditions;
 use dra_rules::kubelet::{Cause, PodStage, Problems, Stage, Stages, Stuck, node_is_gone, problems};
-use dra_rules::reservation::{claim_names, former_pods, pod_of_entry};
+use dra_rules::reservation::{claim_names, former_pods, pod_of_entry, unlisted};
 use dra_rules::scheduling::{of_kubelet, of_placed, of_rejected, preemptors};
 
 impl Holding {
@@ -341,11 +341,22 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
                 let why = cause_text(&why.cause, &Subject::of(awaited.pod));
                 report.notes.push(words::idle(&awaited.pod.key(), &why));
             }
-            // A container that ends may do so for its device.
-            if matches!(stuck.cause, Cause::ContainerEnds(..))
-                && let Some(unhealthy) = stages.unhealthy(pod)
-            {
-                report.notes.push(cause_text(&unhealthy.cause, &Subject::of(pod)));
+            // A container that ends may do so for its device, or for one that it does not get.
+            if matches!(stuck.cause, Cause::ContainerEnds(..)) {
+                if let Some(unhealthy) = stages.unhealthy(pod) {
+                    report.notes.push(cause_text(&unhealthy.cause, &Subject::of(pod)));
+                    let of_device = PodStage {
+                        stuck: Some(unhealthy),
+                        ..found.clone()
+                    };
+                    help(report, stages, &of_device);
+                }
+                let lacking = unlisted(cluster, pod)
+                    .into_iter()
+                    .filter(|unlisted| !unlisted.is_of_network && !unlisted.entry.is_empty());
+                report
+                    .fixes
+                    .extend(lacking.map(|unlisted| FixItem::list(pod, &unlisted)));
             }
             help(report, stages, found);
         }

@@ -22,7 +22,7 @@ use dra_model::{
 use dra_rules::kubelet::{BrokenLink, KeptOff, PUBLISHING_SECONDS};
 use dra_rules::owners::Rollout;
 use dra_rules::quota::{Quotas, Refusal, refusing};
-use dra_rules::reservation::{self, former_pods};
+use dra_rules::reservation::{self, UnlistedDevices, former_pods};
 use dra_rules::scheduling::{BINDING_TIMEOUT, Fix, Fixes, Found, Readiness, victims};
 use dra_rules::validation::Webhook;
 
@@ -363,6 +363,16 @@ impl FixItem {
             format!("node/{node}"),
             words::await_update(node, key, state),
             Remedy::default().note(words::AWAIT_UPDATE),
+        )
+    }
+
+    /// Has a container of `pod` list what it needs of a claim.
+    pub(super) fn list(pod: &Pod, unlisted: &UnlistedDevices) -> Self {
+        Self::unproven(
+            "RepairContainer",
+            format!("pod/{}", pod.key()),
+            words::list(unlisted),
+            Remedy::by_hand(words::LIST_HOW),
         )
     }
 

@@ -21,12 +21,12 @@ use dra_model::{
     is_similar, lookup,
 };
 use dra_rules::health::{Health, HealthIndex};
+use dra_rules::kubelet::ailment;
 use dra_rules::reservation::{
     self, Origin, PodGroups, claim_names, is_done, is_former, manager, pod_of_entry, resolves_to,
 };
 use dra_rules::scheduling::{
-    Edited, Fix, Fixes, Found, Rewording, ailment, change_of_pod, is_extended, remaining_consumers,
-    unfit_taint,
+    Edited, Fix, Fixes, Found, Rewording, change_of_pod, is_extended, remaining_consumers, unfit_taint,
 };
 
 /// Reported health of devices.

@@ -62,3 +62,22 @@ fn ready_condition(node: &Node) -> Option<&Condition> {
     let mut conditions = node.status.conditions.iter();
     conditions.find(|condition| condition.type_ == "Ready")
 }
+
+/// The condition of the node that says that it is broken, of what watches nodes beside Kubernetes. Most such conditions are true then, as those of
+/// node-problem-detector; others say that something is healthy, or ready.
+pub fn ailment(node: &Node) -> Option<&Condition> {
+    const BROKEN: [&str; 9] = [
+        "Corrupt", "Deadlock", "Error", "Fail", "Fault", "Hang", "Lost", "Problem", "Readonly",
+    ];
+    let mut conditions = node.status.conditions.iter();
+    conditions.find(|condition| match condition.status.as_str() {
+        "True" => BROKEN.iter().any(|word| condition.type_.contains(word)),
+        "False" => {
+            condition.type_ != "Ready"
+                && ["Ready", "Healthy"]
+                    .iter()
+                    .any(|end| condition.type_.ends_with(end))
+        }
+        _ => false,
+    })
+}

@@ -42,7 +42,7 @@ pub use drivers::{
     is_pod_of, is_ready, kept_off, republishing,
 };
 pub use ending::has_run;
-pub use heartbeat::Heartbeat;
+pub use heartbeat::{Heartbeat, ailment};
 use heartbeat::{is_of_runtime, why_not_ready};
 pub use problems::{Problem, Problems, problems, rests_on};
 use publishing::untolerated;

@@ -2,7 +2,7 @@
 
 use super::extended::class_of;
 use super::requests::{Amounts, Usage, allocatable, amount, host_ports, pod_requests, quantity};
-use dra_model::{Cluster, Component, Condition, Gate, Node, Pod, Quantity, Str, Taint};
+use dra_model::{Cluster, Component, Gate, Node, Pod, Quantity, Str, Taint};
 
 /// A plain filter that rejects a node, by the name of its plugin, in the order in which the scheduler runs them. Mirrors
 /// `scheduler/apis/config/v1/default_plugins.go`, `getDefaultPlugins`, v1.37.2.
@@ -248,25 +248,6 @@ pub fn tells_unfit(key: &str) -> bool {
 pub fn unfit_taint(node: &Node) -> Option<&Taint> {
     let mut taints = node.spec.taints.iter();
     taints.find(|taint| tells_unfit(&taint.key) && !taint.key.starts_with("node.kubernetes.io/"))
-}
-
-/// The condition of the node that says that it is broken, of what watches nodes beside Kubernetes. Most such conditions are true then, as those of
-/// node-problem-detector; others say that something is healthy, or ready.
-pub fn ailment(node: &Node) -> Option<&Condition> {
-    const BROKEN: [&str; 9] = [
-        "Corrupt", "Deadlock", "Error", "Fail", "Fault", "Hang", "Lost", "Problem", "Readonly",
-    ];
-    let mut conditions = node.status.conditions.iter();
-    conditions.find(|condition| match condition.status.as_str() {
-        "True" => BROKEN.iter().any(|word| condition.type_.contains(word)),
-        "False" => {
-            condition.type_ != "Ready"
-                && ["Ready", "Healthy"]
-                    .iter()
-                    .any(|end| condition.type_.ends_with(end))
-        }
-        _ => false,
-    })
 }
 
 /// Returns whether a taint with this key tells that the node is about to go: an autoscaler deletes it, or the cloud takes it back.

@@ -2,6 +2,7 @@
 
 use dra_model::{Condition, Key, Kind, NodeSelector, Pool, PoolId, Quantity, Str, Taint, Time};
 use dra_rules::kubelet::KeptOff;
+use dra_rules::reservation::{Unlisted, UnlistedDevices};
 use dra_rules::scheduling::{Fix, Unsimulated};
 
 use super::super::coming::NoNode;
@@ -423,6 +424,26 @@ pub(in super::super) fn await_pool(pool: &PoolId) -> String {
 /// What to do if it does not.
 pub(in super::super) const AWAIT_POOL: &str =
     "no action needed, unless this takes longer: then check the logs of the driver's pods";
+
+/// What a container has to list.
+pub(in super::super) fn list(unlisted: &UnlistedDevices) -> String {
+    let entry = &unlisted.entry;
+    match &unlisted.why {
+        Unlisted::Claim => {
+            format!("list claim {entry} under resources.claims of the container that needs its devices")
+        }
+        Unlisted::Request(request) => format!(
+            "list request {request} of claim {entry} under resources.claims of the container that needs its devices"
+        ),
+        Unlisted::NoSuchRequest { container, request } => format!(
+            "list a request that claim {entry} has under resources.claims of container {container}, instead of {request}"
+        ),
+    }
+}
+
+/// What is changed for that.
+pub(in super::super) const LIST_HOW: &str =
+    "change the pod template, or recreate the pod: resources of its containers cannot be changed";
 
 /// That a node has to be added, and who does that.
 pub(in super::super) fn add_node(component: &str, why: NoNode) -> (String, &'static str) {
