@@ -432,9 +432,10 @@ pub fn republishing(cluster: &Cluster, node: &Str, driver: Option<&Str>, now: Ti
 }
 
 /// What the scheduler says of a pod without a node.
-fn unscheduled(pod: &Pod) -> Option<&Str> {
+pub fn unscheduled(pod: &Pod) -> Option<&Str> {
     let mut conditions = pod.status.conditions.iter();
-    let scheduled = conditions.find(|condition| condition.type_ == "PodScheduled");
+    let scheduled =
+        conditions.find(|condition| condition.type_ == "PodScheduled" && condition.status == "False");
     scheduled.map(|condition| &condition.message)
 }
 
