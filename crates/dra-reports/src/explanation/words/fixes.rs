@@ -298,7 +298,8 @@ pub(in super::super) fn allow_admin_access(namespace: &str) -> String {
 pub(in super::super) const ALLOW_ADMIN_ACCESS: &str = "ask a cluster administrator: all users who can create claims in the namespace can then access all devices";
 
 /// What follows once a webhook answers.
-pub(in super::super) const RESTORE_WEBHOOK_HOW: &str = "ask its owner or an administrator; what the API server rejects is created again once the webhook answers";
+pub(in super::super) const RESTORE_WEBHOOK_HOW: &str =
+    "ask its owner or an administrator; what the API server rejects now is created once the webhook answers";
 
 /// The controllers are down, as far as their silence tells.
 pub(in super::super) const RESTORE_CONTROLLER: &str =
