@@ -2076,6 +2076,77 @@ const CASES: &[Case] = &[
         has: &["1. activate workload/ml/job-train-0a1b2"],
         has_not: &["explain pod/train"],
     },
+    // A Job of MultiKueue has its pods in another cluster.
+    Case {
+        ask: "explain job/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "job-in-another-cluster",
+        code: 0,
+        has: &["has no pods here: kueue.x-k8s.io/multikueue runs it"],
+        has_not: &["unknown"],
+    },
+    Case {
+        ask: "explain -A --complete --now=2026-11-28T10:00:00Z",
+        file: "job-in-another-cluster",
+        code: 0,
+        has: &["no pod or claim is pending"],
+        has_not: &["job/train"],
+    },
+    // Kueue has admitted the Workload, and leaves a gate.
+    Case {
+        ask: "explain pod/train-x7k2p -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "gate-of-kueue-left",
+        code: 1,
+        has: &[
+            "1. ask an administrator to check the log of kueue-controller-manager",
+            "has been admitted since 2026-11-28T09:02:00Z",
+        ],
+        has_not: &["1. wait until"],
+    },
+    // The controller that makes the template has no node.
+    Case {
+        ask: "explain pod/nccl-0 -n=default --complete --now=2026-11-28T10:00:00Z",
+        file: "controller-of-a-domain-pending",
+        code: 1,
+        has: &[
+            "1. get the controller of computedomain/default/cd running: pod/nvidia-dra-driver-gpu/nvidia-dra-driver-gpu-controller-6b8f9c7d5-h2j4k is pending",
+        ],
+        has_not: &["wait until the controller"],
+    },
+    // Another scheduler binds a pod without its claim.
+    Case {
+        ask: "explain pod/quickstart-task-0 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "bound-without-a-claim-by-volcano",
+        code: 1,
+        has: &["first enable dynamic resource allocation in that scheduler"],
+        has_not: &["restart"],
+    },
+    // The nodes of a driver are added when they are needed.
+    Case {
+        ask: "explain driver/gpu.nvidia.com --complete --now=2026-11-28T10:00:00Z",
+        file: "nodes-scaled-to-zero",
+        code: 4,
+        has: &["which no node has"],
+        has_not: &["correct its nodeSelector"],
+    },
+    // A driver that serves its nodes has none to fix.
+    Case {
+        ask: "explain driver/gpu.amd.com --complete --now=2026-11-28T10:00:00Z",
+        file: "drivers-of-two-vendors",
+        code: 0,
+        has: &["publishes 1 device for 1 node"],
+        has_not: &["check whether it should run"],
+    },
+    // A webhook cannot be called for the pods of a Job.
+    Case {
+        ask: "explain job/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "webhook-of-a-job-down",
+        code: 1,
+        has: &[
+            "failed calling webhook",
+            "1. start the pods of service/kueue-system/kueue-webhook-service",
+        ],
+        has_not: &[],
+    },
 ];
 
 #[test]

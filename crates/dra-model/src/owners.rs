@@ -29,6 +29,8 @@ pub struct Owner {
     pub stops: bool,
     /// True if its user has it suspended, or inactive.
     pub is_suspended: bool,
+    /// Name of what manages it in the place of its own controller, if it is a Job with such a name.
+    pub managed_by: Option<Str>,
     /// True if its user has paused its rollout.
     pub is_paused: bool,
     /// Number of replicas, if specified.
@@ -192,6 +194,11 @@ impl Owners {
             controller: metadata.controller().cloned(),
             stops: metadata.is_deleting() || stops(group, kind, &spec, &status),
             is_suspended: spec.suspend == true || spec.active == false,
+            managed_by: spec
+                .managed_by
+                .as_str()
+                .filter(|name| (group, kind) == ("batch", "Job") && *name != JOB_CONTROLLER)
+                .map(Str::from),
             is_paused: group == "apps" && spec.paused == true,
             replicas: spec.replicas.as_i64(),
             failed: status
@@ -329,6 +336,9 @@ fn add_wanted(spec: &Value, has_claims: &mut bool, extended: &mut BTreeSet<Str>)
     }
 }
 
+/// The manager of a Job that Kubernetes itself runs. Mirrors `api/batch/v1/types.go`, `JobControllerName`, v1.37.2.
+const JOB_CONTROLLER: &str = "kubernetes.io/job-controller";
+
 /// Fields that determine whether an owner creates more pods.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -341,6 +351,7 @@ struct Spec {
     template: Value,
     suspend: Value,
     paused: Value,
+    managed_by: Value,
     backoff_limit: Value,
     backoff_limit_per_index: Value,
     pod_failure_policy: Value,

@@ -15,7 +15,7 @@ use super::words::{self, NoDevices};
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, node_of};
 use dra_model::{Cluster, Gap, Kind, NodeSelector, Pod, Pool, Slice, Str, Time};
 use dra_rules::kubelet::{BrokenLink, Cause, Plugin, STARTING_SECONDS, Stages, republishing};
-use dra_rules::scheduling::drivers_named;
+use dra_rules::scheduling::{drivers_named, is_waited_for};
 
 /// The report.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
@@ -267,9 +267,17 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
     let first = rows.iter().find_map(|row| Some((row, row.link.as_ref()?)));
     let mut served = rows.iter().filter(|row| row.devices > 0);
     let down = served.find_map(|row| Some((row, row.broken.as_ref()?)));
+    // Its nodes may be added when they are needed.
+    let is_idle = matches!(first, Some((_, BrokenLink::Unselected(..))))
+        && gaps.is_empty()
+        && !is_waited_for(cluster, driver);
     let (verdict, summary) = match (first, awaited.first()) {
         (Some((row, link)), _) if row.devices == 0 && (!row.is_meant || published == 0) => (
-            DriverVerdict::Broken,
+            if is_idle {
+                DriverVerdict::Unknown
+            } else {
+                DriverVerdict::Broken
+            },
             words::publishes_nothing(&row.nodes, &broken_link_text(link)),
         ),
         // What no node reaches serves none.
@@ -309,7 +317,8 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
             (DriverVerdict::Broken, words::no_devices(&why))
         }
     };
-    let links = rows.iter().filter_map(|row| row.link.as_ref());
+    let is_wrong = |row: &&DriverNodes| !is_idle && (!row.is_meant || published == 0);
+    let links = rows.iter().filter(is_wrong).filter_map(|row| row.link.as_ref());
     Some(DriverChain {
         driver: driver.clone(),
         verdict,

@@ -243,7 +243,10 @@ pub(super) fn not_recreated(pod: &Meta) -> String {
 
 /// Why a new pod would be placed without its devices, too.
 pub(super) fn placed_alike(other: &str) -> String {
-    format!("a new pod would be placed the same way: {other}; let that scheduler allocate devices first")
+    format!(
+        "a new pod would be placed the same way: {other}; first enable dynamic resource allocation in that scheduler, or let \
+         default-scheduler place the pod (spec.schedulerName)"
+    )
 }
 
 pub(super) fn delete_foreign(namespace: &Str, entry: &ConsumerReference) -> String {

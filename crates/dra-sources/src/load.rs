@@ -450,7 +450,7 @@ impl Collected {
                 .extend(profiles);
         }
         environment.owners = Arc::new(std::mem::take(&mut self.owners));
-        environment.old_versions = std::mem::take(&mut self.old_versions);
+        environment.old_versions.append(&mut self.old_versions);
         let warnings = request.versions.apply(&mut environment);
         let mut covered = self.coverage.verdict(needs, &environment);
         if self.broken.contains_key(&Hidden::Anything) {

@@ -1,14 +1,13 @@
 //! Output of `explain` without an argument: everything pending, by cause.
 
 use crate::output::{Column, Doc, Page, Report, Table, Tone, View, counted, list_or_none, span};
-use dra_model::by_number;
+use dra_model::{Kind, by_number};
 use dra_reports::allocation::Target;
 use dra_reports::explanation::{ClusterVerdict, RISKY};
 use dra_reports::script::{Command, Script};
 use dra_reports::{CauseItem, ExplanationList, Started, instruction};
 
 use super::report::{name, plain, tone_of};
-use super::target::resource;
 use crate::commands::fleet::{Asked, OfCluster};
 
 /// Causes that a terminal shows.
@@ -196,9 +195,12 @@ fn remarks(list: &ExplanationList, page: Page, doc: &mut Doc) {
 
 /// The command that tells more of it, if its name can be written.
 fn explain(target: &Target) -> Option<Script> {
-    let command = Command::dra("explain")
-        .here()
-        .object(resource(&target.kind)?, &target.name);
+    let kind = match target.kind.as_str() {
+        "Pod" => Kind::Pod,
+        "ResourceClaim" => Kind::ResourceClaim,
+        _ => return None,
+    };
+    let command = Command::dra("explain").here().object(kind, &target.name);
     command.namespace(&target.namespace).done().ok()
 }
 

@@ -232,6 +232,8 @@ pub(crate) enum Answer {
 pub(crate) enum NoPods {
     /// Kueue holds it back.
     Queued(Queued),
+    /// Another controller than that of Kubernetes runs it, as in another cluster.
+    Managed(Str),
     /// Its user has suspended it.
     Suspended,
     /// What it says is wrong.
@@ -348,7 +350,7 @@ impl Answer {
                 | NoPods::Says(_)
                 | NoPods::Refused(_)
                 | NoPods::Failed { .. } => ClusterVerdict::Waits,
-                NoPods::Ended(_) | NoPods::Zero => ClusterVerdict::Ended,
+                NoPods::Ended(_) | NoPods::Zero | NoPods::Managed(_) => ClusterVerdict::Ended,
                 NoPods::Unknown => ClusterVerdict::Unknown,
             },
             Self::Allocated(_) => ClusterVerdict::Allocated,

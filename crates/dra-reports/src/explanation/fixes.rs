@@ -229,8 +229,11 @@ fn describe_quota(key: &Key) -> Result<Script, NoCommand> {
 }
 
 impl FixItem {
-    /// Has the quota raised that refuses pods in `namespace`, where these words of a refusal name one.
+    /// Has the quota raised that refuses pods in `namespace`, or the webhook answer that cannot be called, where these words of a refusal name one.
     pub(super) fn of_refusal(namespace: &Str, said: &str) -> Option<Self> {
+        if let Some(webhook) = Webhook::uncallable(said) {
+            return Some(Self::restore_webhook(&webhook));
+        }
         let quota = Key::new(namespace.clone(), refusing(said)?);
         let target = format!("resourcequota/{quota}");
         let message = words::raise(&target, "pods");

@@ -9,7 +9,7 @@ use super::items::FixItem;
 use super::words::fixes as words;
 use crate::remedy::Remedy;
 use crate::script::{self, Command, NoCommand, Resource, Script};
-use dra_model::{Kind, Pod, Str};
+use dra_model::{Key, Kind, Pod, Str, Time};
 use dra_rules::owners::{KUEUE, Queued, Retry};
 use dra_rules::reservation::manager;
 
@@ -26,20 +26,45 @@ const WORKLOAD: Resource = Resource::called("workloads.kueue.x-k8s.io");
 
 /// What has to happen for the gates of `pod` to go: those without a known owner together, then each of the others.
 /// What is known of the Workload of Kueue in the place of the pod is `queued`.
-pub(super) fn lifted(pod: &Pod, gates: &[Str], queued: Option<&Queued>) -> Vec<FixItem> {
+/// `admitted` is the Workload if Kueue has admitted it, and since when.
+pub(super) fn lifted(
+    pod: &Pod,
+    gates: &[Str],
+    queued: Option<&Queued>,
+    admitted: Option<(Key, Time)>,
+    now: Time,
+) -> Vec<FixItem> {
+    let overdue = admitted.filter(|(_, since)| now.since(*since).as_secs() >= OVERDUE_SECONDS);
     let (owned, free): (Vec<_>, Vec<_>) = gates.iter().partition(|gate| gate.contains('/'));
     let removed = (!free.is_empty()).then(|| remove(pod, &free));
     let owned = owned.into_iter().filter_map(|gate| {
         let (domain, _) = gate.split_once('/')?;
-        Some(awaited(pod, gate, domain, queued))
+        match &overdue {
+            Some((workload, since)) if is_kueue(domain) => Some(unremoved(gate, workload, *since)),
+            _ => Some(awaited(pod, gate, domain, queued)),
+        }
     });
     removed.into_iter().chain(owned).collect()
+}
+
+/// Seconds after which Kueue has removed the gates of what it admitted.
+const OVERDUE_SECONDS: u64 = 300;
+
+fn is_kueue(domain: &str) -> bool {
+    domain == KUEUE || domain.ends_with(".kueue.x-k8s.io")
+}
+
+/// A gate that Kueue should have removed.
+fn unremoved(gate: &Str, workload: &Key, since: Time) -> FixItem {
+    let message = words::check_kueue(gate);
+    let how = Remedy::by_hand(words::unremoved(workload, since));
+    FixItem::unproven("AwaitGate", gate.as_str(), message, how).look(describe_workload(workload))
 }
 
 /// A gate that the controller of `domain` removes.
 fn awaited(pod: &Pod, gate: &Str, domain: &str, queued: Option<&Queued>) -> FixItem {
     let key = pod.key();
-    let is_kueue = domain == KUEUE || domain.ends_with(".kueue.x-k8s.io");
+    let is_kueue = is_kueue(domain);
     let by_queue = queued.filter(|_| is_kueue);
     if let Some(queued) = by_queue.filter(|queued| queued.retry != Retry::Automatic) {
         return requeued(queued);
@@ -81,11 +106,15 @@ pub(super) fn requeued(queued: &Queued) -> FixItem {
     } else {
         Remedy::by_hand(who)
     };
-    let look = Command::kubectl("describe")
+    FixItem::unproven("AwaitGate", format!("workload/{workload}"), message, remedy)
+        .look(describe_workload(workload))
+}
+
+fn describe_workload(workload: &Key) -> Result<Script, NoCommand> {
+    Command::kubectl("describe")
         .object(WORKLOAD, &workload.name)
         .namespace(&workload.namespace)
-        .done();
-    FixItem::unproven("AwaitGate", format!("workload/{workload}"), message, remedy).look(look)
+        .done()
 }
 
 /// Gates that no domain is known to own. The API server lets gates be removed, and none added.
@@ -160,7 +189,7 @@ mod tests {
             let command = fix.command.as_ref().map(ToString::to_string);
             command.or_else(|| fix.note.clone()).unwrap_or_default()
         };
-        lifted(&pod, &gates, None)
+        lifted(&pod, &gates, None, None, dra_testing::now())
             .iter()
             .map(|fix| (fix.kind, text(fix), fix.look.as_ref().unwrap().to_string()))
             .collect()

@@ -571,7 +571,10 @@ impl<'e> Explained<'e> {
             Obstacle::Gated(gates) => {
                 let Some(pod) = self.pod else { return };
                 let queued = Queued::of_pod(self.cluster(), pod);
-                report.fixes.extend(gates::lifted(pod, gates, queued.as_ref()));
+                let admitted = Queued::admitted(self.cluster(), pod);
+                let now = self.settings.now;
+                let fixes = gates::lifted(pod, gates, queued.as_ref(), admitted, now);
+                report.fixes.extend(fixes);
                 report.cause = queued.map(Cause::Queued);
                 return;
             }

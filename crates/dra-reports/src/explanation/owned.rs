@@ -254,6 +254,9 @@ fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {
     if owner.is_suspended {
         return NoPods::Suspended;
     }
+    if let Some(by) = &owner.managed_by {
+        return NoPods::Managed(by.clone());
+    }
     if owner.replicas == Some(0) {
         return NoPods::Zero;
     }

@@ -9,7 +9,8 @@ use super::namesake::{Namesake, namesake};
 use super::words::Upcoming;
 use super::{Explained, word, words};
 use crate::remedy::Remedy;
-use dra_model::{Cluster, Component, Gate, Key, Kind, Object, Owner};
+use dra_model::{Cluster, Component, Gate, Key, Kind, Object, Owner, Pod};
+use dra_rules::kubelet::{is_called_like, is_called_plugin, is_ready, unscheduled};
 use dra_rules::reservation::{Lacks, Next, Unmade, owning_group, unmade};
 use dra_rules::scheduling::ClaimProblem;
 use dra_rules::validation::{ADMIN_ACCESS, AdminAccess, Webhook, admin_access, is_of_policy};
@@ -209,6 +210,15 @@ impl Diagnosis {
                 words::fixes::recreate_maker(&target, &owner.kind, &owner.key),
                 words::fixes::RECREATE_MAKER,
             ),
+            Some(owner) if let Some(controller) = stopped_controller(cluster, owner) => (
+                words::fixes::start_controller(
+                    &controller.key(),
+                    unscheduled(controller),
+                    &owner.kind,
+                    &owner.key,
+                ),
+                words::fixes::START_CONTROLLER,
+            ),
             Some(owner) => (
                 words::fixes::await_template(&target, &owner.kind, &owner.key),
                 words::fixes::AWAIT_TEMPLATE,
@@ -235,6 +245,24 @@ fn maker_elsewhere<'c>(cluster: &'c Cluster, missing: &Key) -> Option<(&'c Owner
         return None;
     };
     Some((maker(cluster, &key)?, key))
+}
+
+/// The pod that runs the controller of an owner, if it is not ready: that of a Deployment which is called like the vendor and a controller.
+fn stopped_controller<'c>(cluster: &'c Cluster, owner: &Owner) -> Option<&'c Arc<Pod>> {
+    let mut pods = cluster.pods().filter(|pod| {
+        let made_by = pod.metadata.controller();
+        let set = made_by.filter(|set| set.kind == "ReplicaSet");
+        !pod.is_terminal()
+            && set.is_some_and(|set| {
+                set.name.contains("controller")
+                    && is_called_plugin(&set.name)
+                    && is_called_like(&owner.group, &set.name)
+            })
+    });
+    let first = pods.next()?;
+    // One of several is enough.
+    let any_is_ready = is_ready(first) || pods.any(|pod| is_ready(pod));
+    (!any_is_ready).then_some(first)
 }
 
 /// What makes a template of this name.

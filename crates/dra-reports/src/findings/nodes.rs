@@ -12,13 +12,13 @@ use crate::driver_chain::unmatched_selector;
 use crate::script::{Command, delete, describe_pool};
 use crate::stage::{look_at_link, mend_link, pods_on};
 use dra_model::{
-    Claim, Cluster, Component, Gate, INSTANCE_TYPE, Key, Kind, Meta, Node, Pod, Pool, PoolId, Slice, Str,
+    Cluster, Component, Gate, INSTANCE_TYPE, Key, Kind, Meta, Node, Pod, Pool, PoolId, Slice, Str,
 };
 use dra_rules::kubelet::{
     BrokenLink, KeptOff, STARTING_SECONDS, daemon_set_of, is_called_plugin, is_pod_of, is_ready, kept_off,
     known_drivers, nodes_of_devices, nodes_of_slice, republishing,
 };
-use dra_rules::scheduling::{classes_of_resources, drivers_named};
+use dra_rules::scheduling::{classes_of_resources, is_waited_for};
 
 /// Labels that node-feature-discovery sets for the hardware of a machine.
 const HARDWARE: [&str; 2] = [
@@ -423,25 +423,6 @@ fn silent(driver: &Str, link: &BrokenLink, publishes: bool, nodes: &[&Str]) -> F
         Some(pod) => finding.joins([pod_key(pod.clone())]),
         None => finding,
     }
-}
-
-/// Whether a claim without devices requests a class that names the driver.
-fn is_waited_for(cluster: &Cluster, driver: &Str) -> bool {
-    let names_driver = |class: &Str| {
-        let class = cluster.class(class);
-        class.is_some_and(|class| drivers_named(class).contains(driver))
-    };
-    let waits = |claim: &&Arc<Claim>| claim.status.allocation.is_none() && !claim.metadata.is_deleting();
-    let requests = cluster
-        .claims()
-        .filter(waits)
-        .flat_map(|claim| &claim.spec.devices.requests);
-    requests.into_iter().any(|request| {
-        let exactly = request.exactly.iter().map(|exactly| &exactly.device_class_name);
-        let alternatives = request.first_available.iter();
-        let mut classes = exactly.chain(alternatives.map(|one| &one.device_class_name));
-        classes.any(names_driver)
-    })
 }
 
 /// A pool with a slice for nodes by their labels, where no node has them.

@@ -3,6 +3,7 @@
 //! Nothing of the API says which pod belongs to a driver. A pod is treated as a driver's if it mounts the kubelet's
 //! plugin directory, or if its DaemonSet is named like such plugins; and as a certain driver's if it is named like it.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -317,14 +318,9 @@ impl<'c> Drivers<'c> {
     pub(super) fn plugin(&self, cluster: &Cluster, driver: &str, node: &Str) -> Plugin {
         let of_node = self.of_node.get(node).map_or(&[][..], Vec::as_slice);
         // A product alone, such as `gpu`, does not make it the driver's where another is called after that.
-        let has_own = self.sets.values().any(|pod| is_named_after(driver, pod));
-        let is_of = |pod: &Pod| {
-            if has_own {
-                is_named_after(driver, pod)
-            } else {
-                is_pod_of(driver, pod)
-            }
-        };
+        let has_own = OnceCell::new();
+        let has_own = || *has_own.get_or_init(|| self.sets.values().any(|pod| is_named_after(driver, pod)));
+        let is_of = |pod: &Pod| is_named_after(driver, pod) || is_pod_of(driver, pod) && !has_own();
         let mut own: Vec<&'c Arc<Pod>> = of_node.iter().copied().filter(|pod| is_of(pod)).collect();
         // The best that is there: a driver whose old pod crashes while the new one is ready is served.
         own.sort_by_key(|pod| (!is_ready(pod), pod.is_terminal(), pod.key()));
@@ -446,9 +442,10 @@ pub fn republishing(cluster: &Cluster, node: &Str, driver: Option<&Str>, now: Ti
 }
 
 /// What the scheduler says of a pod without a node.
-fn unscheduled(pod: &Pod) -> Option<&Str> {
+pub fn unscheduled(pod: &Pod) -> Option<&Str> {
     let mut conditions = pod.status.conditions.iter();
-    let scheduled = conditions.find(|condition| condition.type_ == "PodScheduled");
+    let scheduled =
+        conditions.find(|condition| condition.type_ == "PodScheduled" && condition.status == "False");
     scheduled.map(|condition| &condition.message)
 }
 

@@ -39,7 +39,7 @@ pub use cause::{Attaching, Cause, Due, Evidence, Party};
 use drivers::Drivers;
 pub use drivers::{
     Failure, KeptOff, PUBLISHING_SECONDS, Plugin, daemon_set_of, is_called_like, is_called_plugin, is_over,
-    is_pod_of, is_ready, kept_off, republishing,
+    is_pod_of, is_ready, kept_off, republishing, unscheduled,
 };
 pub use ending::has_run;
 pub use heartbeat::{Heartbeat, ailment};

@@ -151,17 +151,16 @@ impl Stages<'_> {
             Plugin::Hidden => None,
             Plugin::None { elsewhere, kept_off } => {
                 let set = elsewhere.map(|(pod, set)| Key::new(pod.namespace, set));
-                let refused = refused(cluster, driver, set.as_ref());
+                let refused = if kept_off.is_none() {
+                    refused(cluster, driver, set.as_ref())
+                } else {
+                    None
+                };
                 let of_refused = refused
                     .as_ref()
                     .filter(|refused| refused.kind == Maker::DaemonSet);
                 let set = set.or_else(|| of_refused.map(|refused| refused.maker.clone()));
-                let kept_off = kept_off.or_else(|| {
-                    let Key { namespace, name } = set.as_ref()?;
-                    let owners = &cluster.environment().owners;
-                    let mut sets = owners.of_kind("apps", "DaemonSet", namespace);
-                    set_kept_off(sets.find(|set| set.key.name == *name)?, node)
-                });
+                let kept_off = kept_off.or_else(|| set_kept_off(daemon_set(cluster, set.as_ref()?)?, node));
                 match (set, refused) {
                     (_, Some(refused)) if kept_off.is_none() => Some(BrokenLink::Refused(refused)),
                     (Some(set), _) => Some(BrokenLink::NoPod(set, kept_off)),
@@ -381,6 +380,13 @@ fn without_pods(cluster: &Cluster, driver: &str, node: &Node) -> Option<BrokenLi
     })
 }
 
+/// The DaemonSet of this name, if it was read.
+fn daemon_set<'c>(cluster: &'c Cluster, key: &Key) -> Option<&'c Owner> {
+    let owners = &cluster.environment().owners;
+    let mut sets = owners.of_kind("apps", "DaemonSet", &key.namespace);
+    sets.find(|set| set.key == *key)
+}
+
 /// The labels that a DaemonSet asks for and the node lacks.
 fn lacked<'s>(set: &'s Owner, node: &Node) -> impl Iterator<Item = &'s (Str, Str)> {
     let labels = set.node_selector.iter();
@@ -420,11 +426,18 @@ fn is_container_of(driver: &str, container: &str) -> bool {
 fn refused(cluster: &Cluster, driver: &str, set: Option<&Key>) -> Option<Refused> {
     let is_of_driver = |event: &&Arc<Event>| {
         let object = &event.involved_object;
-        Maker::of(&object.kind).is_some()
-            && match set {
-                Some(set) => set.namespace == object.namespace && set.name == object.name,
-                None => is_called_plugin(&object.name) && is_called_like(driver, &object.name),
-            }
+        let Some(kind) = Maker::of(&object.kind) else {
+            return false;
+        };
+        let maker = Key::new(object.namespace.clone(), object.name.clone());
+        let known = || daemon_set(cluster, &maker).filter(|_| kind == Maker::DaemonSet);
+        match set {
+            Some(set) => *set == maker,
+            None => known().map_or_else(
+                || is_called_plugin(&maker.name) && is_called_like(driver, &maker.name),
+                |set| is_set_of(driver, set),
+            ),
+        }
     };
     let last = refused_last(cluster.events().filter(is_of_driver))?;
     let object = &last.involved_object;

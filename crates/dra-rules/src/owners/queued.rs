@@ -74,16 +74,28 @@ impl Queued {
         Self::find(cluster, &metadata, &BTreeSet::from([&owner.uid]))
     }
 
+    /// The admitted Workload in the place of `pod`, or of what is above it, and since when it is admitted.
+    pub fn admitted(cluster: &Cluster, pod: &Pod) -> Option<(Key, Time)> {
+        let lineage = Lineage::of_pod(cluster, pod);
+        let uids = lineage.uids().chain([&pod.metadata.uid]).collect();
+        let workload = Self::workload(cluster, &pod.metadata, &uids)?;
+        let admitted = workload.condition("Admitted", "True")?;
+        Some((workload.key.clone(), admitted.last_transition_time?))
+    }
+
     fn find(cluster: &Cluster, metadata: &Meta, uids: &BTreeSet<&Str>) -> Option<Self> {
+        Self::workload(cluster, metadata, uids).and_then(Self::of)
+    }
+
+    fn workload<'c>(cluster: &'c Cluster, metadata: &Meta, uids: &BTreeSet<&Str>) -> Option<&'c Owner> {
         let named: Vec<&Str> = NAMES.iter().filter_map(|label| metadata.label(label)).collect();
         let owners = &cluster.environment().owners;
         let mut all = owners.of_kind(KUEUE, "Workload", &metadata.namespace);
-        let found = all.find(|workload| {
+        all.find(|workload| {
             let mut references = workload.references.iter();
             named.contains(&&workload.key.name)
                 || references.any(|owner| !owner.uid.is_empty() && uids.contains(&owner.uid))
-        });
-        found.and_then(Self::of)
+        })
     }
 
     /// Returns what Kueue says of the Workload; nothing where it is admitted. Mirrors `apis/kueue/v1beta2/workload_types.go` of Kueue.

@@ -77,6 +77,25 @@ pub fn drivers_named(class: &Class) -> BTreeSet<Str> {
     named.flatten().map(Str::from).collect()
 }
 
+/// Returns whether a claim without devices requests a class that names the driver.
+pub fn is_waited_for(cluster: &Cluster, driver: &Str) -> bool {
+    let names_driver = |class: &Str| {
+        let class = cluster.class(class);
+        class.is_some_and(|class| drivers_named(class).contains(driver))
+    };
+    let waits = |claim: &&Arc<Claim>| claim.status.allocation.is_none() && !claim.metadata.is_deleting();
+    let requests = cluster
+        .claims()
+        .filter(waits)
+        .flat_map(|claim| &claim.spec.devices.requests);
+    requests.into_iter().any(|request| {
+        let exactly = request.exactly.iter().map(|exactly| &exactly.device_class_name);
+        let alternatives = request.first_available.iter();
+        let mut classes = exactly.chain(alternatives.map(|one| &one.device_class_name));
+        classes.any(names_driver)
+    })
+}
+
 /// An extended resource that a pod wants and that no node and no class offers.
 pub struct Unoffered<'c> {
     /// The resource.

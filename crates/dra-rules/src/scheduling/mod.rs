@@ -63,7 +63,8 @@ pub use cycle::{Cycle, Scheduler, Start};
 pub use daemons::{daemon_pods, daemon_tolerations};
 pub use doubts::{disagreeing_pools, doubts, orders};
 pub use extended::{
-    IN_MEMORY_CLAIM, Unoffered, classes_of_resources, drivers_named, implicit_class, is_extended, unoffered,
+    IN_MEMORY_CLAIM, Unoffered, classes_of_resources, drivers_named, implicit_class, is_extended,
+    is_waited_for, unoffered,
 };
 pub use fixes::{
     ClassOfFix, Edited, Effort, Fix, Fixes, Found, Rewording, Subject, change_of_claim, change_of_pod,

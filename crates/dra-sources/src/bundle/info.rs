@@ -1,5 +1,7 @@
 //! The item of a snapshot that is no object of the cluster: when and how it was read, versions, gates, gaps.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use dra_model::{
@@ -42,6 +44,8 @@ pub struct SnapshotInfo {
     pub lists: Vec<ListInfo>,
     gaps: Vec<GapInfo>,
     not_served: Vec<String>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    old_versions: BTreeSet<String>,
 }
 
 /// kubectl wants every item to have a name.
@@ -178,6 +182,7 @@ impl SnapshotInfo {
                 .iter()
                 .map(|kind| kind.name().to_owned())
                 .collect(),
+            old_versions: environment.old_versions.clone(),
         }
     }
 
@@ -277,6 +282,7 @@ impl SnapshotInfo {
             ));
         }
         environment.gaps = Kind::all().flat_map(|kind| self.gaps_of(kind)).collect();
+        environment.old_versions.clone_from(&self.old_versions);
         environment.not_served = self.not_served.iter().filter_map(|name| kind_of(name)).collect();
         (environment, warnings)
     }
@@ -337,7 +343,7 @@ mod tests {
             }],
             told: Vec::new(),
             not_served: vec![Kind::PodGroup],
-            old_versions: std::collections::BTreeSet::new(),
+            old_versions: BTreeSet::from(["resource.k8s.io/v1beta1".to_owned()]),
             reviews: Vec::new(),
         };
         let json = serde_json::to_string(&SnapshotInfo::new(&before, Vec::new(), true, None)).unwrap();

@@ -154,7 +154,6 @@ impl Live {
             read_at: Some(read_at),
             source: format!("cluster {}", self.name()),
             not_served: lists.not_served,
-            old_versions: survey.served.old_versions(),
             gaps: lists.gaps,
             ..survey.environment
         };
@@ -200,7 +199,8 @@ impl Live {
             discovery::discover(&self.target, &kinds),
         )
         .await?;
-        let (environment, warnings) = version;
+        let (mut environment, warnings) = version;
+        environment.old_versions = served.old_versions();
         Ok(Survey {
             environment,
             served,

@@ -255,6 +255,13 @@ pub(in super::super) fn await_template(template: &str, kind: &str, owner: &Key) 
     format!("wait until the controller of {kind}/{owner} creates {template}")
 }
 
+/// That a controller has to run.
+pub(in super::super) fn start_controller(pod: &Key, why: Option<&Str>, kind: &str, owner: &Key) -> String {
+    let kind = kind.to_ascii_lowercase();
+    let why = why.map_or_else(|| "is not ready".to_owned(), |why| format!("is pending: {why}"));
+    format!("get the controller of {kind}/{owner} running: pod/{pod} {why}")
+}
+
 /// That what makes a template is being deleted.
 pub(in super::super) fn recreate_maker(template: &str, kind: &str, owner: &Key) -> String {
     let kind = kind.to_ascii_lowercase();
@@ -280,6 +287,9 @@ pub(in super::super) const CREATE_MAKER: &str =
     "a copy of the template is not enough: its configuration is for the other namespace";
 
 /// What to do if it does not.
+pub(in super::super) const START_CONTROLLER: &str =
+    "ask the driver's owner; the controller creates the template once it runs";
+
 pub(in super::super) const AWAIT_TEMPLATE: &str =
     "if it does not within a minute, check that the controller is running";
 
@@ -292,7 +302,7 @@ pub(in super::super) const ALLOW_ADMIN_ACCESS: &str = "ask a cluster administrat
 
 /// What follows once a webhook answers.
 pub(in super::super) const RESTORE_WEBHOOK_HOW: &str =
-    "ask its owner or an administrator; the claim controller creates the claim once the webhook answers";
+    "ask its owner or an administrator; what the API server rejects now is created once the webhook answers";
 
 /// The controllers are down, as far as their silence tells.
 pub(in super::super) const RESTORE_CONTROLLER: &str =
@@ -749,6 +759,18 @@ pub(in super::super) fn ungated(
         format!("wait until the controller of {domain} removes gate {gate} from pod/{pod}"),
         format!("the controller of {domain} removes the gate when the pod may start: {look}"),
     )
+}
+
+/// That Kueue does not do its work.
+pub(in super::super) fn check_kueue(gate: &str) -> String {
+    format!(
+        "ask an administrator to check the log of kueue-controller-manager for why it does not remove gate {gate}"
+    )
+}
+
+/// Why it should have removed a gate.
+pub(in super::super) fn unremoved(workload: &Key, since: Time) -> String {
+    format!("workload/{workload} has been admitted since {since}; removing the gate by hand bypasses Kueue")
 }
 
 /// Message and way to the admission of a Workload.

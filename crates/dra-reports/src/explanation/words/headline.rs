@@ -782,6 +782,7 @@ pub(in super::super) fn owner_ended(owner: &OwnerName, said: &Condition) -> Stri
 fn no_pods(why: &NoPods) -> String {
     match why {
         NoPods::Queued(queued) => format!(": {}", self::queued(queued)),
+        NoPods::Managed(by) => format!(" here: {by} runs it, not the Job controller (spec.managedBy)"),
         NoPods::Suspended => ": it is suspended (spec.suspend is true)".to_owned(),
         NoPods::Says(said) => format!(": {}", condition(said)),
         NoPods::Refused(word) => format!(": {}", self::word(word)),

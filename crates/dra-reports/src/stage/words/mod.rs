@@ -641,7 +641,7 @@ fn has_failed(pod: &str, failure: &Failure) -> String {
     let said = [&failure.reason, &failure.message].into_iter();
     let said: String = said
         .filter(|text| !text.is_empty())
-        .map(|text| format!(": {text}"))
+        .map(|text| format!(": {}", text.trim_end()))
         .collect();
     format!("{pod} has failed{said}")
 }
