@@ -992,6 +992,7 @@ const BY_HAND: &[(&str, &str)] = &[
     ("RepairContainer", "the owner of the pod"),
     ("UpgradeKubelet", "an administrator"),
     ("RestoreNode", "an administrator"),
+    ("RestoreWebhook", "an administrator"),
     ("ChangeStrategy", "a command, which live::owners runs"),
     ("AwaitFinalizer", "the controller that set the finalizer"),
     ("RestartDriver", "a command, which live::after_bind runs"),
