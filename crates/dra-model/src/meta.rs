@@ -59,7 +59,7 @@ pub struct Meta {
     /// Sorted by key.
     #[serde(deserialize_with = "interned_pairs")]
     pub labels: Vec<(Str, Str)>,
-    /// Annotations of `resource.kubernetes.io` and those of [`READ`], sorted by key: no rule reads another one.
+    /// Annotations of `resource.kubernetes.io` and some others, sorted by key: no rule reads another one.
     #[serde(deserialize_with = "resource_annotations")]
     pub annotations: Vec<(Str, Str)>,
     /// Owners, in the order of the object.
