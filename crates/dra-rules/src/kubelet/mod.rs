@@ -915,22 +915,25 @@ pub fn has_logs(reason: &str) -> bool {
 /// Returns why a container does not run that is to run.
 fn halted<'c>(pod: &Pod, container: &'c ContainerStatus) -> Option<Stuck<'c>> {
     let name = &container.name;
-    let Some(waiting) = &container.state.waiting else {
-        let end = end_before_restart(pod, container)?;
-        let cause = Cause::ContainerEnds(name.clone(), Some(end.clone()));
-        return Some(Stuck::new(cause, end.finished_at, Evidence::Ended(name)));
-    };
-    let evidence = Evidence::Waiting(Waiting::of(container)?);
-    let last = container.last_state.terminated.as_ref();
-    let never_ran = last.filter(|end| matches!(end.reason.as_str(), "StartError" | "ContainerCannotRun"));
-    let cause = if let Some(end) = never_ran {
+    // The container runtime could not start it.
+    let not_started = |end: &ContainerEnd| {
         let waiting = ContainerWaiting {
             reason: end.reason.clone(),
             message: end.message.clone(),
         };
-        Cause::ContainerNotStarted(name.clone(), waiting)
-    } else if has_logs(&waiting.reason) {
-        Cause::ContainerEnds(name.clone(), last.cloned())
+        matches!(end.reason.as_str(), "StartError" | "ContainerCannotRun")
+            .then(|| Cause::ContainerNotStarted(name.clone(), waiting))
+    };
+    let ends = |end: Option<&ContainerEnd>| Cause::ContainerEnds(name.clone(), end.cloned());
+    let Some(waiting) = &container.state.waiting else {
+        let end = end_before_restart(pod, container)?;
+        let cause = not_started(end).unwrap_or_else(|| ends(Some(end)));
+        return Some(Stuck::new(cause, end.finished_at, Evidence::Ended(name)));
+    };
+    let evidence = Evidence::Waiting(Waiting::of(container)?);
+    let last = container.last_state.terminated.as_ref();
+    let cause = if has_logs(&waiting.reason) {
+        last.and_then(not_started).unwrap_or_else(|| ends(last))
     } else if said::is_unanswered(&waiting.message) {
         Cause::RuntimeDown {
             text: waiting.message.to_string(),

@@ -175,15 +175,9 @@ fn the_program_is_missing(cluster: &Cluster, node: &Node<'_>) {
     wrong["spec"]["containers"][0]["command"] = json!(["/none"]);
     cluster.create(&wrong);
     // The runtime makes the container, fails to start it, and the kubelet tries again.
-    let told = waits_for(
-        node,
-        cluster,
-        "program",
-        "ContainerEnds",
-        0,
-        &["ContainerNotStarted"],
-    );
+    let told = waits_for(node, cluster, "program", "ContainerNotStarted", 0, &[]);
     assert_eq!(owner(&told), "User");
+    assert!(message(&told).contains("/none"), "{told:#}");
     assert_eq!(codes(cluster, "program"), ["DRA088"]);
     is_replaced(node, cluster, &pod);
     leaves(node, cluster, "program");
