@@ -171,22 +171,32 @@ pub(super) fn keeps_pods_off(taint: &Taint) -> bool {
 
 /// Returns what keeps pods like `pod`, of a DaemonSet, off a node. The node affinity of the DaemonSet shows in none of its pods.
 pub fn kept_off(cluster: &Cluster, pod: &Pod, node: &Node) -> Option<KeptOff> {
-    let asked = pod.spec.node_selector.iter();
-    let missing: Vec<(Str, Str)> = asked
-        .filter(|(key, value)| node.metadata.label(key) != Some(value))
-        .cloned()
-        .collect();
+    let owner = pod.metadata.controller();
+    let set = owner.and_then(|owner| cluster.environment().owners.find(owner, &pod.metadata.namespace));
+    unselected(&pod.spec.node_selector, set, node).or_else(|| {
+        let mut taints = node.spec.taints.iter().filter(|taint| keeps_pods_off(taint));
+        let taint = taints.find(|taint| !pod.spec.tolerations.tolerate(taint))?;
+        Some(KeptOff::Taint(taint.clone()))
+    })
+}
+
+/// The labels that a nodeSelector asks for and the node lacks.
+pub(super) fn lacked<'s>(
+    node_selector: &'s [(Str, Str)],
+    node: &Node,
+) -> impl Iterator<Item = &'s (Str, Str)> {
+    let labels = node_selector.iter();
+    labels.filter(|(key, value)| node.metadata.label(key) != Some(value))
+}
+
+/// Returns why pods with this nodeSelector, of a DaemonSet that may not have been read, do not select the node.
+pub(super) fn unselected(node_selector: &[(Str, Str)], set: Option<&Owner>, node: &Node) -> Option<KeptOff> {
+    let missing: Vec<(Str, Str)> = lacked(node_selector, node).cloned().collect();
     if !missing.is_empty() {
         return Some(KeptOff::Labels(missing));
     }
-    let owner = pod.metadata.controller();
-    let set = owner.and_then(|owner| cluster.environment().owners.find(owner, &pod.metadata.namespace));
-    if let Some(set) = set.filter(|set| !set.attracts(node)) {
-        return Some(KeptOff::Affinity(set.affinity.clone().unwrap_or_default()));
-    }
-    let mut taints = node.spec.taints.iter().filter(|taint| keeps_pods_off(taint));
-    let taint = taints.find(|taint| !pod.spec.tolerations.tolerate(taint))?;
-    Some(KeptOff::Taint(taint.clone()))
+    let affinity = set.filter(|set| !set.attracts(node))?.affinity.as_ref()?;
+    Some(KeptOff::Affinity(affinity.clone()))
 }
 
 /// Reason that keeps the pods of a DaemonSet off a node.

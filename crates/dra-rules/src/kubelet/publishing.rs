@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::drivers::{
     Failure, Plugin, daemon_set_of, is_called_like, is_called_plugin, is_pod_of, is_set_of, keeps_pods_off,
-    republishing,
+    lacked, republishing, unselected,
 };
 use super::{Doing, KeptOff, REGISTERING_SECONDS, STARTING_SECONDS, Stages, publishes_for};
 use crate::access::{Access, Answer, Request, User};
@@ -365,15 +365,15 @@ fn without_pods(cluster: &Cluster, driver: &str, node: &Node) -> Option<BrokenLi
     let sets = cluster.environment().owners.iter();
     let mut sets = sets.filter(|owner| owner.kind == "DaemonSet" && is_set_of(driver, owner));
     sets.find_map(|set| {
-        let unselected = |kept_off| Some(BrokenLink::Unselected(set.key.clone(), kept_off));
-        let has_labels = |node: &Node| lacked(set, node).next().is_none();
+        let selects_none = |kept_off| Some(BrokenLink::Unselected(set.key.clone(), kept_off));
+        let has_labels = |node: &Node| lacked(&set.node_selector, node).next().is_none();
         if !cluster.nodes().any(|node| has_labels(node)) {
-            return unselected(KeptOff::Labels(set.node_selector.clone()));
+            return selects_none(KeptOff::Labels(set.node_selector.clone()));
         }
         if let Some(affinity) = &set.affinity
             && !cluster.nodes().any(|node| has_labels(node) && set.attracts(node))
         {
-            return unselected(KeptOff::Affinity(affinity.clone()));
+            return selects_none(KeptOff::Affinity(affinity.clone()));
         }
         let taint = set_kept_off(set, node).filter(|why| matches!(why, KeptOff::Taint(_)))?;
         Some(BrokenLink::NoPod(set.key.clone(), Some(taint)))
@@ -387,23 +387,10 @@ fn daemon_set<'c>(cluster: &'c Cluster, key: &Key) -> Option<&'c Owner> {
     sets.find(|set| set.key == *key)
 }
 
-/// The labels that a DaemonSet asks for and the node lacks.
-fn lacked<'s>(set: &'s Owner, node: &Node) -> impl Iterator<Item = &'s (Str, Str)> {
-    let labels = set.node_selector.iter();
-    labels.filter(|(key, value)| node.metadata.label(key) != Some(value))
-}
-
 /// Returns what keeps the pods of a DaemonSet off a node.
 fn set_kept_off(set: &Owner, node: &Node) -> Option<KeptOff> {
-    let missing: Vec<(Str, Str)> = lacked(set, node).cloned().collect();
-    if !missing.is_empty() {
-        return Some(KeptOff::Labels(missing));
-    }
-    let affinity = set.affinity.as_ref().filter(|_| !set.attracts(node));
-    if let Some(affinity) = affinity {
-        return Some(KeptOff::Affinity(affinity.clone()));
-    }
-    untolerated(set, node).cloned().map(KeptOff::Taint)
+    unselected(&set.node_selector, Some(set), node)
+        .or_else(|| untolerated(set, node).cloned().map(KeptOff::Taint))
 }
 
 /// Returns the taint of the node that keeps pods of a DaemonSet off. Its controller adds tolerations of what Kubernetes itself says of a node.
