@@ -1416,16 +1416,16 @@ const CASES: &[Case] = &[
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "holder-cannot-pull",
         code: 1,
-        has: &["delete pod/ml/zeta-5d9c7b6f4-aaaaa"],
-        has_not: &["1. delete pod/ml/api", "1: delete pod/ml/api"],
+        has: &["scale deployment/ml/zeta from 1 to 0, which ends pod/ml/zeta-5d9c7b6f4-aaaaa"],
+        has_not: &["1. scale deployment/ml/api", "1: scale deployment/ml/api"],
     },
     // A Job of the namespace comes before a Deployment of another.
     Case {
         ask: "explain pod/solve-x7k2d -n=sim --complete --now=2026-11-28T10:00:00Z",
         file: "holders-in-two-namespaces",
         code: 1,
-        has: &["delete pod/sim/mesh"],
-        has_not: &["1. delete pod/cad", "1: delete pod/cad"],
+        has: &["suspend job/sim/mesh, which ends pod/sim/mesh-4k2lp"],
+        has_not: &["1. scale deployment/cad", "1: scale deployment/cad"],
     },
     // Equal values clash where they are to differ.
     Case {
@@ -1706,7 +1706,7 @@ const CASES: &[Case] = &[
         code: 1,
         has: &[
             "1. add a node with such devices: cluster-autoscaler adds none",
-            "2. delete pod/ml/prod",
+            "2. scale deployment/ml/prod",
         ],
         has_not: &[],
     },
@@ -1747,7 +1747,7 @@ const CASES: &[Case] = &[
         ask: "explain pod/quick -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "job-without-retries-holds-the-device",
         code: 1,
-        has: &["suspend job/ml/longtrain instead"],
+        has: &["suspend job/ml/longtrain, which ends"],
         has_not: &["first stop"],
     },
     // A disruption budget guards some of the holders.
@@ -1756,7 +1756,7 @@ const CASES: &[Case] = &[
         file: "budget-guards-a-holder",
         code: 1,
         has: &[
-            "1. delete pod/lab/old-experiment",
+            "1. suspend job/lab/old-experiment",
             "poddisruptionbudget/prod/api allows no further pod",
         ],
         has_not: &[],
@@ -1766,7 +1766,7 @@ const CASES: &[Case] = &[
         ask: "explain pod/report -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "holders-of-two-priorities",
         code: 1,
-        has: &["1. delete pod/ml/zoo"],
+        has: &["1. scale deployment/ml/zoo"],
         has_not: &[],
     },
     // A rollout that ends no old pod before has that setting already.

@@ -14,7 +14,7 @@ use dra_model::{
     Claim, ClaimSpec, ClaimTemplate, Cluster, Component, ConsumerReference, Environment, Gate, Key, Kind,
     Meta, OwnerReference, Pod, Str,
 };
-use dra_rules::owners::{Lineage, comes_back, fails_with, guard};
+use dra_rules::owners::{Ending, Lineage, comes_back, fails_with, guard};
 use dra_rules::quota::Quotas;
 use dra_rules::reservation::{
     Origin, consumers_of_entry, groups_are_ignored, is_former, is_group, pod_of_entry,
@@ -177,38 +177,59 @@ pub(super) fn top_owner(cluster: &Cluster, pod: &Pod) -> Option<OwnerReference> 
     owners.find(|owner| !is_group(owner) && owner.kind != "CronJob")
 }
 
-/// Deletes pods of one namespace. What recreates them is named.
+/// The change of its owner that ends just this pod.
+pub(super) fn ending(cluster: &Cluster, pod: &Pod) -> Option<Ending> {
+    Ending::of(cluster, pod, &top_owner(cluster, pod)?)
+}
+
+/// Ends pods of one namespace: where there is one, by its owner if that can be told to, or else by deletion. What recreates them is named.
 pub(super) fn end_pods<'p>(
     cluster: &Cluster,
     namespace: &str,
     pods: impl IntoIterator<Item = &'p Arc<Pod>>,
 ) -> Remedy {
+    let pods: Vec<&Arc<Pod>> = pods.into_iter().collect();
+    let guards: BTreeSet<Key> = pods
+        .iter()
+        .filter_map(|pod| Some(guard(cluster, pod)?.metadata.key()))
+        .collect();
+    let guarded = |remedy| {
+        guards.iter().fold(remedy, |remedy: Remedy, budget| {
+            remedy.note(words::guarded(budget))
+        })
+    };
+    if let [pod] = *pods
+        && let Some(ending) = ending(cluster, pod)
+    {
+        let remedy = Remedy::command(script::end_by_owner(&pod.key(), &ending));
+        return guarded(match ending {
+            Ending::Suspend(_) => remedy.note(words::RESUME),
+            Ending::Scale { .. } => remedy,
+        });
+    }
     let mut names = BTreeSet::new();
     let mut controllers = BTreeSet::new();
     let mut are_scaled = true;
     let mut failing = None;
-    let mut guards = BTreeSet::new();
     for pod in pods {
         names.insert(&pod.metadata.name);
-        guards.extend(guard(cluster, pod).map(|budget| budget.metadata.key()));
+        let Some(owner) = top_owner(cluster, pod) else {
+            continue;
+        };
+        let name = words::controller(&pod.metadata, &owner);
         if fails_with(cluster, pod) {
-            failing = top_owner(cluster, pod).map(|owner| words::controller(&pod.metadata, &owner));
+            failing = Some(name.clone());
         }
-        if let Some(owner) = top_owner(cluster, pod) {
-            are_scaled &= SCALED.contains(&owner.kind.as_str());
-            controllers.insert(words::controller(&pod.metadata, &owner));
-        }
+        are_scaled &= SCALED.contains(&owner.kind.as_str());
+        controllers.insert(name);
     }
     if names.is_empty() {
         return Remedy::default();
     }
-    let remedy = match failing {
+    let remedy = guarded(match failing {
         Some(owner) => Remedy::by_hand(words::suspend(&owner)),
         None => Remedy::command(script::delete_pods(namespace, names)),
-    };
-    let remedy = guards
-        .iter()
-        .fold(remedy, |remedy, budget| remedy.note(words::guarded(budget)));
+    });
     match controllers.pop_first() {
         None => remedy,
         Some(_) if remedy.is_by_hand => remedy,

@@ -222,6 +222,9 @@ pub(super) fn suspend(owner: &str) -> String {
     format!("suspend {owner} instead: it counts a deleted pod as failed, and may make no other one")
 }
 
+/// That a Job which is suspended stays so.
+pub(super) const RESUME: &str = "set spec.suspend to false afterwards to run it again";
+
 /// That a disruption budget guards pods that are to end.
 pub(super) fn guarded(budget: &Key) -> String {
     format!("poddisruptionbudget/{budget} allows no further pod to end: ask its owner first")

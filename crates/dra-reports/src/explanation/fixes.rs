@@ -151,6 +151,7 @@ impl Diagnosis {
         let risks = Risks::of(cluster, fixes);
         let mut items: Vec<(bool, Option<&Str>, FixItem)> = Vec::new();
         for found in &fixes.found {
+            self.ended.extend(helped.ended(found));
             let mut item = helped.item(found);
             item.gets = gets::of(cluster, found);
             item.risky = risks.is_risky(found);

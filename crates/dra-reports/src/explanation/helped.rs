@@ -10,7 +10,7 @@ use super::items::{FixChange, FixItem, KINDS};
 use super::namesake::differs_in_digits;
 use super::words::fixes::{self as words, About, Before};
 use crate::remedy::{
-    End, Remake, Remedy, ask_for, asking, end_of, end_some, ignored_groups, renew, top_owner,
+    End, Remake, Remedy, ask_for, asking, end_of, end_some, ending, ignored_groups, renew, top_owner,
 };
 use crate::script::{
     self, Command, delete, delete_in, lift_node_taint, patch, replace_saved, save_without_finalizers,
@@ -22,6 +22,7 @@ use dra_model::{
 };
 use dra_rules::health::{Health, HealthIndex};
 use dra_rules::kubelet::ailment;
+use dra_rules::owners::Ending;
 use dra_rules::reservation::{
     self, Origin, PodGroups, claim_names, is_done, is_former, manager, pod_of_entry, resolves_to,
 };
@@ -304,6 +305,19 @@ impl Helped<'_> {
         Remedy::command(delete_in(&key.namespace, Kind::ResourceClaim, [&key.name]))
     }
 
+    /// The pods that have to end for a change.
+    pub(super) fn ended(&self, found: &Found) -> Vec<Key> {
+        let claims = found.changes.iter().filter_map(|fix| match fix {
+            Fix::Release { claim, in_use: true } => self.cluster.claim(claim),
+            _ => None,
+        });
+        let pods = claims.flat_map(|claim| {
+            let others = self.others(claim).into_iter();
+            others.filter_map(|entry| pod_of_entry(self.cluster, claim, entry))
+        });
+        pods.map(|pod| pod.key()).collect()
+    }
+
     /// UID of the controller of the pods that have to end, where nothing else is changed and all of them have the same one.
     pub(super) fn ended_owner(&self, found: &Found) -> Option<&Str> {
         let [Fix::Release { claim, in_use: true }] = found.changes.as_slice() else {
@@ -513,7 +527,10 @@ impl Helped<'_> {
             match claim.and_then(|claim| end_of(self.cluster, claim, &users)) {
                 Some(End::Former) => Before::Former(names()),
                 Some(End::Terminating) => Before::Terminating(names()),
-                None => Before::Pods(names()),
+                None => match claim.and_then(|claim| self.only_ended(claim, &users)) {
+                    Some((pod, ending)) => Before::Owned(pod.metadata.name.clone(), ending),
+                    None => Before::Pods(names()),
+                },
             }
         } else if self.is_own(key) {
             Before::Deallocated
@@ -527,6 +544,16 @@ impl Helped<'_> {
                 Before::Named(named_by.iter().map(|pod| pod.metadata.name.clone()).collect())
             }
         }
+    }
+
+    /// The only pod among the consumers that has not ended, and how its owner ends it.
+    fn only_ended(&self, claim: &Claim, consumers: &[&ConsumerReference]) -> Option<(&Arc<Pod>, Ending)> {
+        let pods = consumers
+            .iter()
+            .filter_map(|entry| pod_of_entry(self.cluster, claim, entry));
+        let mut pods = pods.filter(|pod| !pod.is_terminal());
+        let only = pods.next().filter(|_| pods.next().is_none())?;
+        Some((only, ending(self.cluster, only)?))
     }
 
     /// The pods that use an idle claim, or will.

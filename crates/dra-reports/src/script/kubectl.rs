@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Command, NoCommand, Resource, Script, Then};
 use dra_model::{Claim, DeviceId, Key, Kind, NO_EXECUTE, NO_SCHEDULE, PoolId};
+use dra_rules::owners::Ending;
 
 /// `kubectl delete KIND/NAME…` of a kind without namespace.
 pub fn delete<N: AsRef<str>>(
@@ -36,6 +37,44 @@ pub fn delete_pods<N: AsRef<str>>(
     names: impl IntoIterator<Item = N>,
 ) -> Result<Script, NoCommand> {
     delete_in(namespace, Kind::Pod, names)
+}
+
+/// The end of a pod that its owner would recreate if it were deleted.
+pub fn end_by_owner(pod: &Key, ending: &Ending) -> Result<Script, NoCommand> {
+    match ending {
+        Ending::Scale {
+            kind,
+            owner,
+            replicas,
+            is_marked,
+        } => {
+            let scale = Command::kubectl("scale")
+                .object(Resource::called(kind), &owner.name)
+                .namespace(&owner.namespace)
+                .option("--current-replicas", &replicas.to_string())
+                .option("--replicas", &(replicas - 1).to_string())
+                .done()?;
+            if !is_marked {
+                return Ok(scale);
+            }
+            let mark = Command::changing("annotate")
+                .object(Kind::Pod, &pod.name)
+                .namespace(&pod.namespace)
+                .args(&[
+                    "--overwrite",
+                    "controller.kubernetes.io/pod-deletion-cost=-2147483648",
+                ])
+                .done()?;
+            Ok(mark.then(Then::And, scale))
+        }
+        Ending::Suspend(job) => patch(
+            Resource::called("job"),
+            Some(&job.namespace),
+            &job.name,
+            &["--type=merge"],
+            &json!({"spec": {"suspend": true}}),
+        ),
+    }
 }
 
 /// A pod without an owner is read, deleted, and created as it was read.

@@ -2,6 +2,7 @@
 
 use dra_model::{Condition, Key, Kind, NodeSelector, Pool, PoolId, Quantity, Str, Taint, Time};
 use dra_rules::kubelet::KeptOff;
+use dra_rules::owners::Ending;
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
 use dra_rules::scheduling::{Fix, Unsimulated};
 
@@ -22,6 +23,8 @@ pub(in super::super) enum Before {
     Distinct,
     /// Pods with these names use the claim.
     Pods(Vec<Str>),
+    /// The pod with this name uses the claim, and its owner can end it.
+    Owned(Str, Ending),
     /// Pods with these names use the claim, and are being deleted.
     Terminating(Vec<Str>),
     /// The claim is reserved only for pods with these names that are gone or have finished.
@@ -170,6 +173,23 @@ pub(in super::super) fn release(claim: &Key, before: &Before) -> String {
         Before::Pods(pods) => {
             let use_it = if pods.len() == 1 { "uses" } else { "use" };
             format!("delete {}, which {use_it} claim/{claim}", named(pods))
+        }
+        Before::Owned(pod, ending) => {
+            let change = match ending {
+                Ending::Scale {
+                    kind,
+                    owner,
+                    replicas,
+                    ..
+                } => {
+                    format!("scale {kind}/{owner} from {replicas} to {}", replicas - 1)
+                }
+                Ending::Suspend(job) => format!("suspend job/{job}"),
+            };
+            format!(
+                "{change}, which ends {} and releases claim/{claim}",
+                named(std::slice::from_ref(pod))
+            )
         }
         Before::Terminating(pods) => {
             let have = if pods.len() == 1 { "uses" } else { "use" };
