@@ -1911,12 +1911,12 @@ const CASES: &[Case] = &[
         ask: "explain pod/nb-1 -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "devices-of-one-job",
         code: 1,
-        has: &[
-            "1. delete pod/ml/llm-0",
-            "first stop job/ml/llm",
-            "podgroup/ml/llm runs its pods together: ask its owner whether the others can continue without this one",
+        has: &["1. suspend job/ml/llm, which ends pod/ml/llm-0"],
+        has_not: &[
+            "2. suspend",
+            "2. delete pod",
+            "podgroup/ml/llm runs its pods together",
         ],
-        has_not: &["2. delete pod"],
     },
     // A pool is incomplete for two seconds.
     Case {
@@ -2146,6 +2146,83 @@ const CASES: &[Case] = &[
             "1. start the pods of service/kueue-system/kueue-webhook-service",
         ],
         has_not: &[],
+    },
+    // No node has the devices of both drivers.
+    Case {
+        ask: "explain pod/allreduce -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "gpu-here-nic-there",
+        code: 1,
+        has: &[
+            "driver rdma.example.com publishes no devices for gpu-1, gpu-2: daemonset/rdma-driver/rdma-driver-kubelet-plugin has no pod there: its nodeSelector requires rdma.example.com/present=true",
+        ],
+        has_not: &[],
+    },
+    // A CronJob does nothing to the Jobs of its earlier runs.
+    Case {
+        ask: "explain pod/nightly-29400540-d2x7v -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "earlier-run-of-a-cronjob",
+        code: 1,
+        has: &["Fits on gpu-1 once pod/ml/nightly-29400480-f8k2m finishes"],
+        has_not: &["Unknown whether waiting helps", "kubectl delete", "suspend job"],
+    },
+    // A claim that no pod uses takes what the quota allows.
+    Case {
+        ask: "explain pod/train-z5c8v -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "quota-used-by-an-idle-claim",
+        code: 1,
+        has: &[
+            "delete claim/ml/reserved-for-demo, which no pod uses (not tested)",
+            "raise resourcequota/ml/gpus",
+        ],
+        has_not: &["1. raise resourcequota", "1: raise resourcequota"],
+    },
+    // A quota counts the largest of several alternatives.
+    Case {
+        ask: "explain pod/flexible -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "list-counts-its-most-for-quota",
+        code: 1,
+        has: &[
+            "it requests up to 4 gpu.nvidia.com.deviceclass.resource.k8s.io/devices (of alternatives the largest counts)",
+        ],
+        has_not: &[],
+    },
+    // A rule that selects nothing in particular taints every device.
+    Case {
+        ask: "explain pod/infer-5d9c7b6f4-4v7zt -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "rule-with-empty-selector",
+        code: 1,
+        has: &[
+            "delete devicetaintrule/drain-gpu-2 (tested",
+            "set spec.deviceSelector.pool of the rule instead",
+        ],
+        has_not: &["1. tolerate", "1: tolerate"],
+    },
+    // Pods of a group end together.
+    Case {
+        ask: "explain pod/qwen-0-1 -n=llm --complete --now=2026-11-28T10:00:00Z",
+        file: "group-of-pods-holds-devices",
+        code: 1,
+        has: &[
+            "scale leaderworkerset/llm/deepseek from 1 to 0",
+            "delete pod/llm/sandbox-lee",
+        ],
+        has_not: &["delete pod/llm/deepseek", "3. delete", "3: delete"],
+    },
+    // A virtual machine is stopped, not its pod.
+    Case {
+        ask: "explain pod/virt-launcher-win-2-p4s7x -n=vms --complete --now=2026-11-28T10:00:00Z",
+        file: "vm-behind-a-vm",
+        code: 1,
+        has: &["stop virtualmachine/vms/win-1, which ends pod/vms/virt-launcher-win-1-k8d2f"],
+        has_not: &["kubectl delete"],
+    },
+    // A Job that has done its work is no problem.
+    Case {
+        ask: "explain job/done -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "job-is-done",
+        code: 0,
+        has: &["pod/ml/done-4k2lp: the pod has finished: Succeeded"],
+        has_not: &["‼", "!!"],
     },
 ];
 

@@ -23,8 +23,8 @@ pub(in super::super) enum Before {
     Distinct,
     /// Pods with these names use the claim.
     Pods(Vec<Str>),
-    /// The pod with this name uses the claim, and its owner can end it.
-    Owned(Str, Ending),
+    /// Pods with these names use the claim, and this owner recreates them unless it ends them.
+    Owned(Vec<Str>, String, Option<Ending>),
     /// Pods with these names use the claim, and are being deleted.
     Terminating(Vec<Str>),
     /// The claim is reserved only for pods with these names that are gone or have finished.
@@ -166,6 +166,13 @@ fn reduce(what: &str, to: &str, before: &Before) -> String {
 /// Why a node may not take pods.
 pub(in super::super) const CORDONED: &str = "find out first why it is cordoned";
 
+/// What can be done to a rule that selects devices of every pool.
+pub(in super::super) const NARROW_RULE: &str =
+    "to taint only some of these devices, set spec.deviceSelector.pool of the rule instead";
+
+/// When a claim without a pod may be deleted.
+pub(in super::super) const IF_UNUSED: &str = "only if no pod is to use it later";
+
 /// What releases a claim.
 pub(in super::super) fn release(claim: &Key, before: &Before) -> String {
     let named = |pods: &[Str]| some(pods.iter().map(|name| format!("pod/{}/{name}", claim.namespace)));
@@ -174,22 +181,15 @@ pub(in super::super) fn release(claim: &Key, before: &Before) -> String {
             let use_it = if pods.len() == 1 { "uses" } else { "use" };
             format!("delete {}, which {use_it} claim/{claim}", named(pods))
         }
-        Before::Owned(pod, ending) => {
+        Before::Owned(pods, owner, ending) => {
             let change = match ending {
-                Ending::Scale {
-                    kind,
-                    owner,
-                    replicas,
-                    ..
-                } => {
-                    format!("scale {kind}/{owner} from {replicas} to {}", replicas - 1)
+                Some(Ending::Scale { replicas, left, .. }) => {
+                    format!("scale {owner} from {replicas} to {left}")
                 }
-                Ending::Suspend(job) => format!("suspend job/{job}"),
+                Some(Ending::Suspend(_)) => format!("suspend {owner}"),
+                None => format!("stop {owner}"),
             };
-            format!(
-                "{change}, which ends {} and releases claim/{claim}",
-                named(std::slice::from_ref(pod))
-            )
+            format!("{change}, which ends {} and releases claim/{claim}", named(pods))
         }
         Before::Terminating(pods) => {
             let have = if pods.len() == 1 { "uses" } else { "use" };
