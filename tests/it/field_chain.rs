@@ -2224,6 +2224,14 @@ const CASES: &[Case] = &[
         has: &["pod/ml/done-4k2lp: the pod has finished: Succeeded"],
         has_not: &["‼", "!!"],
     },
+    // The quota admits no pod that requests as much.
+    Case {
+        ask: "explain statefulset/legacy -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "quota-below-one-pod",
+        code: 1,
+        has: &["request less in each pod, or raise resourcequota/ml/team, which has nothing in use"],
+        has_not: &["delete pods"],
+    },
 ];
 
 #[test]

@@ -64,6 +64,14 @@ pub fn refusing(said: &str) -> Option<&str> {
     rest.split(',').next()
 }
 
+/// Returns whether the quota that a refusal names has nothing in use of what it limits: the request alone is too large.
+pub fn lacks_use(said: &str) -> bool {
+    let used = said
+        .split_once(", used: ")
+        .and_then(|(_, rest)| rest.split_once(", limited: "));
+    used.is_some_and(|(used, _)| used.split(',').all(|resource| resource.ends_with("=0")))
+}
+
 impl fmt::Display for Refusal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let quota = self.quota.metadata.key();

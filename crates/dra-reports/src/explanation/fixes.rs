@@ -21,7 +21,7 @@ use dra_model::{
 };
 use dra_rules::kubelet::{BrokenLink, KeptOff, PUBLISHING_SECONDS};
 use dra_rules::owners::Rollout;
-use dra_rules::quota::{Quotas, Refusal, refusing};
+use dra_rules::quota::{Quotas, Refusal, lacks_use, refusing};
 use dra_rules::reservation::{self, UnlistedDevices, former_pods};
 use dra_rules::scheduling::{BINDING_TIMEOUT, Fix, Fixes, Found, Readiness, victims};
 use dra_rules::validation::Webhook;
@@ -255,7 +255,11 @@ impl FixItem {
         }
         let quota = Key::new(namespace.clone(), refusing(said)?);
         let target = format!("resourcequota/{quota}");
-        let message = words::raise(&target, "pods");
+        let message = if lacks_use(said) {
+            words::raise_or_request_less(&target)
+        } else {
+            words::raise(&target, "pods")
+        };
         let fix = Self::unproven("RaiseQuota", target, message, Remedy::by_hand(words::RAISE_HOW));
         Some(fix.look(describe_quota(&quota)))
     }

@@ -62,7 +62,11 @@ impl Ending {
             let is_one_of = |other: &Pod| pods.iter().any(|pod| pod.metadata.uid == other.metadata.uid);
             let others = cluster.pods().filter(|other| {
                 let metadata = &other.metadata;
+                // The ReplicaSets of a Deployment are called after it: most other pods need no further look.
+                let controller = metadata.controller();
                 metadata.namespace == first.namespace
+                    && controller
+                        .is_some_and(|controller| controller.name.starts_with(owner.key.name.as_str()))
                     && !is_one_of(other)
                     && !other.is_terminal()
                     && !metadata.is_deleting()

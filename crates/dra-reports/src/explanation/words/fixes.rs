@@ -571,6 +571,11 @@ pub(in super::super) fn raise(quota: &str, counted: &str) -> String {
     format!("raise {quota}, or delete {counted} that count against it")
 }
 
+/// That a quota has to be raised which admits no pod that requests as much.
+pub(in super::super) fn raise_or_request_less(quota: &str) -> String {
+    format!("request less in each pod, or raise {quota}, which has nothing in use")
+}
+
 /// That no pod uses some of the claims that count against a quota.
 pub(in super::super) fn unused_claims(claims: impl Iterator<Item = Key>) -> Option<String> {
     let claims: Vec<String> = claims.map(|claim| format!("claim/{claim}")).collect();
