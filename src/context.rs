@@ -363,9 +363,9 @@ impl Ctx {
     pub(crate) async fn learn_owners(
         &self,
         cluster: &mut Cluster,
-        wanted: &OwnersWanted,
+        wanted: Vec<OwnersWanted>,
     ) -> anyhow::Result<Vec<String>> {
-        if !self.is_live() {
+        if !self.is_live() || wanted.is_empty() {
             return Ok(Vec::new());
         }
         let read = self.live().await?.owners(wanted).await?;

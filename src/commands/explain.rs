@@ -416,7 +416,7 @@ async fn of_owner(
         queued: Some(Vec::new()),
         gathers: owner.kind == "computedomain",
     };
-    let unread = ctx.learn_owners(cluster, &wanted).await?;
+    let unread = ctx.learn_owners(cluster, vec![wanted]).await?;
     if let Some(mut explained) = explain_owner(cluster, owner, settings) {
         if let Some(more) = learn_above(ctx, cluster, &explained).await? {
             explained = explain_owner(cluster, owner, settings).unwrap_or(explained);
@@ -441,27 +441,48 @@ async fn of_owner(
     }
 }
 
-/// Reads what is above a pod that waits, where that may matter and no file has it. Returns what could not be read; nothing where nothing was
-/// asked for.
+/// The most owners of pods that fixes end, which are read.
+const MOST_ENDED: usize = 8;
+
+/// Reads what is above a pod that waits, where that may matter, and above pods that fixes end, unless a file has it. Returns what could not be
+/// read above the pod itself; nothing where nothing was asked for.
 async fn learn_above(
     ctx: &Ctx,
     cluster: &mut Cluster,
     report: &Diagnosis,
 ) -> anyhow::Result<Option<Vec<String>>> {
-    let pod = pod_of(ctx, cluster, report);
-    let Some(pod) = pod.filter(|_| report.asks_for_owners()) else {
+    let Some(pod) = pod_of(ctx, cluster, report) else {
         return Ok(None);
     };
-    let wanted = OwnersWanted {
+    let above = OwnersWanted {
         namespace: pod.metadata.namespace.clone(),
         first: pod.metadata.controller().cloned(),
         queued: is_queued(pod).then(|| vec![pod.metadata.uid.clone()]),
         gathers: gathers_nodes(cluster, pod),
     };
-    if wanted.first.is_none() && wanted.queued.is_none() && !wanted.gathers {
+    let asks = above.first.is_some() || above.queued.is_some() || above.gathers;
+    let above = Some(above).filter(|_| asks && report.asks_for_owners());
+    let owner = |key| {
+        let pod = cluster.pod(key)?;
+        Some((pod.metadata.namespace.clone(), pod.metadata.controller()?.clone()))
+    };
+    let mut owners: Vec<_> = report.ended().iter().filter_map(owner).collect();
+    owners.dedup();
+    owners.truncate(MOST_ENDED);
+    let of_ended = owners.into_iter().map(|(namespace, first)| OwnersWanted {
+        namespace,
+        first: Some(first),
+        ..OwnersWanted::default()
+    });
+    let of_ended: Vec<OwnersWanted> = of_ended.collect();
+    if above.is_none() && of_ended.is_empty() {
         return Ok(None);
     }
-    ctx.learn_owners(cluster, &wanted).await.map(Some)
+    // Without them the advice is only less exact.
+    ctx.learn_owners(cluster, of_ended).await?;
+    ctx.learn_owners(cluster, above.into_iter().collect())
+        .await
+        .map(Some)
 }
 
 /// The pods of a manifest, or else its claims.

@@ -1417,16 +1417,16 @@ const CASES: &[Case] = &[
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "holder-cannot-pull",
         code: 1,
-        has: &["delete pod/ml/zeta-5d9c7b6f4-aaaaa"],
-        has_not: &["1. delete pod/ml/api", "1: delete pod/ml/api"],
+        has: &["scale deployment/ml/zeta from 1 to 0, which ends pod/ml/zeta-5d9c7b6f4-aaaaa"],
+        has_not: &["1. scale deployment/ml/api", "1: scale deployment/ml/api"],
     },
     // A Job of the namespace comes before a Deployment of another.
     Case {
         ask: "explain pod/solve-x7k2d -n=sim --complete --now=2026-11-28T10:00:00Z",
         file: "holders-in-two-namespaces",
         code: 1,
-        has: &["delete pod/sim/mesh"],
-        has_not: &["1. delete pod/cad", "1: delete pod/cad"],
+        has: &["suspend job/sim/mesh, which ends pod/sim/mesh-4k2lp"],
+        has_not: &["1. scale deployment/cad", "1: scale deployment/cad"],
     },
     // Equal values clash where they are to differ.
     Case {
@@ -1707,7 +1707,7 @@ const CASES: &[Case] = &[
         code: 1,
         has: &[
             "1. add a node with such devices: cluster-autoscaler adds none",
-            "2. delete pod/ml/prod",
+            "2. scale deployment/ml/prod",
         ],
         has_not: &[],
     },
@@ -1748,7 +1748,7 @@ const CASES: &[Case] = &[
         ask: "explain pod/quick -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "job-without-retries-holds-the-device",
         code: 1,
-        has: &["suspend job/ml/longtrain instead"],
+        has: &["suspend job/ml/longtrain, which ends"],
         has_not: &["first stop"],
     },
     // A disruption budget guards some of the holders.
@@ -1757,7 +1757,7 @@ const CASES: &[Case] = &[
         file: "budget-guards-a-holder",
         code: 1,
         has: &[
-            "1. delete pod/lab/old-experiment",
+            "1. suspend job/lab/old-experiment",
             "poddisruptionbudget/prod/api allows no further pod",
         ],
         has_not: &[],
@@ -1767,7 +1767,7 @@ const CASES: &[Case] = &[
         ask: "explain pod/report -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "holders-of-two-priorities",
         code: 1,
-        has: &["1. delete pod/ml/zoo"],
+        has: &["1. scale deployment/ml/zoo"],
         has_not: &[],
     },
     // A rollout that ends no old pod before has that setting already.
@@ -1912,12 +1912,12 @@ const CASES: &[Case] = &[
         ask: "explain pod/nb-1 -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "devices-of-one-job",
         code: 1,
-        has: &[
-            "1. delete pod/ml/llm-0",
-            "first stop job/ml/llm",
-            "podgroup/ml/llm runs its pods together: ask its owner whether the others can continue without this one",
+        has: &["1. suspend job/ml/llm, which ends pod/ml/llm-0"],
+        has_not: &[
+            "2. suspend",
+            "2. delete pod",
+            "podgroup/ml/llm runs its pods together",
         ],
-        has_not: &["2. delete pod"],
     },
     // A pool is incomplete for two seconds.
     Case {
@@ -2436,6 +2436,83 @@ const CASES: &[Case] = &[
         code: 1,
         has: &["1. let scheduler volcano allocate claims, or let default-scheduler place the pod"],
         has_not: &["1. recreate the pod"],
+    },
+    // No node has the devices of both drivers.
+    Case {
+        ask: "explain pod/allreduce -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "gpu-here-nic-there",
+        code: 1,
+        has: &[
+            "driver rdma.example.com publishes no devices for gpu-1, gpu-2: daemonset/rdma-driver/rdma-driver-kubelet-plugin has no pod there: its nodeSelector requires rdma.example.com/present=true",
+        ],
+        has_not: &[],
+    },
+    // A CronJob does nothing to the Jobs of its earlier runs.
+    Case {
+        ask: "explain pod/nightly-29400540-d2x7v -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "earlier-run-of-a-cronjob",
+        code: 1,
+        has: &["Fits on gpu-1 once pod/ml/nightly-29400480-f8k2m finishes"],
+        has_not: &["Unknown whether waiting helps", "kubectl delete", "suspend job"],
+    },
+    // A claim that no pod uses takes what the quota allows.
+    Case {
+        ask: "explain pod/train-z5c8v -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "quota-used-by-an-idle-claim",
+        code: 1,
+        has: &[
+            "delete claim/ml/reserved-for-demo, which no pod uses (not tested)",
+            "raise resourcequota/ml/gpus",
+        ],
+        has_not: &["1. raise resourcequota", "1: raise resourcequota"],
+    },
+    // A quota counts the largest of several alternatives.
+    Case {
+        ask: "explain pod/flexible -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "list-counts-its-most-for-quota",
+        code: 1,
+        has: &[
+            "it requests up to 4 gpu.nvidia.com.deviceclass.resource.k8s.io/devices (of alternatives the largest counts)",
+        ],
+        has_not: &[],
+    },
+    // A rule that selects nothing in particular taints every device.
+    Case {
+        ask: "explain pod/infer-5d9c7b6f4-4v7zt -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "rule-with-empty-selector",
+        code: 1,
+        has: &[
+            "delete devicetaintrule/drain-gpu-2 (tested",
+            "set spec.deviceSelector.pool of the rule instead",
+        ],
+        has_not: &["1. tolerate", "1: tolerate"],
+    },
+    // Pods of a group end together.
+    Case {
+        ask: "explain pod/qwen-0-1 -n=llm --complete --now=2026-11-28T10:00:00Z",
+        file: "group-of-pods-holds-devices",
+        code: 1,
+        has: &[
+            "scale leaderworkerset/llm/deepseek from 1 to 0",
+            "delete pod/llm/sandbox-lee",
+        ],
+        has_not: &["delete pod/llm/deepseek", "3. delete", "3: delete"],
+    },
+    // A virtual machine is stopped, not its pod.
+    Case {
+        ask: "explain pod/virt-launcher-win-2-p4s7x -n=vms --complete --now=2026-11-28T10:00:00Z",
+        file: "vm-behind-a-vm",
+        code: 1,
+        has: &["stop virtualmachine/vms/win-1, which ends pod/vms/virt-launcher-win-1-k8d2f"],
+        has_not: &["kubectl delete"],
+    },
+    // A Job that has done its work is no problem.
+    Case {
+        ask: "explain job/done -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "job-is-done",
+        code: 0,
+        has: &["pod/ml/done-4k2lp: the pod has finished: Succeeded"],
+        has_not: &["‼", "!!"],
     },
 ];
 

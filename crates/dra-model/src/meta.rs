@@ -313,7 +313,7 @@ fn managed<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Managed,
 }
 
 /// One owner of an object.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OwnerReference {
     /// Group and version, as written.

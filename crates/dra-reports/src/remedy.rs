@@ -14,7 +14,7 @@ use dra_model::{
     Claim, ClaimSpec, ClaimTemplate, Cluster, Component, ConsumerReference, Environment, Gate, Key, Kind,
     Meta, OwnerReference, Pod, Str,
 };
-use dra_rules::owners::{Lineage, comes_back, fails_with, guard};
+use dra_rules::owners::{Ending, Lineage, comes_back, guard};
 use dra_rules::quota::Quotas;
 use dra_rules::reservation::{
     Origin, consumers_of_entry, groups_are_ignored, is_former, is_group, pod_of_entry,
@@ -167,9 +167,6 @@ pub(super) fn can_taint(environment: &Environment) -> bool {
         .all(acts)
 }
 
-/// Kinds of `apps` and of the core group that make no pods once they are scaled to zero.
-const SCALED: [&str; 4] = ["Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"];
-
 /// The highest owner of a pod, which undoes what is done to those below. A CronJob does nothing to its Jobs.
 pub(super) fn top_owner(cluster: &Cluster, pod: &Pod) -> Option<OwnerReference> {
     let owners = Lineage::of(cluster, &pod.metadata).references();
@@ -177,43 +174,59 @@ pub(super) fn top_owner(cluster: &Cluster, pod: &Pod) -> Option<OwnerReference> 
     owners.find(|owner| !is_group(owner) && owner.kind != "CronJob")
 }
 
-/// Deletes pods of one namespace. What recreates them is named.
+/// The one highest owner of the pods, which recreates them unless it ends them.
+pub(super) fn only_owner(cluster: &Cluster, pods: &[&Arc<Pod>]) -> Option<OwnerReference> {
+    // Nothing recreates what has ended.
+    let mut owners = pods
+        .iter()
+        .map(|pod| top_owner(cluster, pod).filter(|_| !pod.is_terminal()));
+    let owner = owners.next()??;
+    owners
+        .all(|other| other.as_ref() == Some(&owner))
+        .then_some(owner)
+}
+
+/// Ends pods of one namespace: those of one owner by that owner, others by deletion. What recreates these is named.
 pub(super) fn end_pods<'p>(
     cluster: &Cluster,
     namespace: &str,
     pods: impl IntoIterator<Item = &'p Arc<Pod>>,
 ) -> Remedy {
-    let mut names = BTreeSet::new();
-    let mut controllers = BTreeSet::new();
-    let mut are_scaled = true;
-    let mut failing = None;
-    let mut guards = BTreeSet::new();
-    for pod in pods {
-        names.insert(&pod.metadata.name);
-        guards.extend(guard(cluster, pod).map(|budget| budget.metadata.key()));
-        if fails_with(cluster, pod) {
-            failing = top_owner(cluster, pod).map(|owner| words::controller(&pod.metadata, &owner));
-        }
-        if let Some(owner) = top_owner(cluster, pod) {
-            are_scaled &= SCALED.contains(&owner.kind.as_str());
-            controllers.insert(words::controller(&pod.metadata, &owner));
-        }
-    }
-    if names.is_empty() {
-        return Remedy::default();
-    }
-    let remedy = match failing {
-        Some(owner) => Remedy::by_hand(words::suspend(&owner)),
-        None => Remedy::command(script::delete_pods(namespace, names)),
-    };
-    let remedy = guards
+    let pods: Vec<&Arc<Pod>> = pods.into_iter().collect();
+    let guards: BTreeSet<Key> = pods
         .iter()
-        .fold(remedy, |remedy, budget| remedy.note(words::guarded(budget)));
-    match controllers.pop_first() {
-        None => remedy,
-        Some(_) if remedy.is_by_hand => remedy,
-        Some(first) => remedy.note(words::recreates(&first, controllers.len(), are_scaled)),
-    }
+        .filter_map(|pod| Some(guard(cluster, pod)?.metadata.key()))
+        .collect();
+    let owner = only_owner(cluster, &pods).map(|owner| (Ending::of(cluster, &pods, &owner), owner));
+    let remedy = match owner {
+        Some((Some(ending), _)) => {
+            let remedy = Remedy::command(script::end_by_owner(namespace, &pods, &ending));
+            match ending {
+                Ending::Suspend(_) => remedy.note(words::RESUME),
+                Ending::Scale { .. } => remedy,
+            }
+        }
+        Some((None, owner)) => {
+            let first = pods.first().map(|pod| words::controller(&pod.metadata, &owner));
+            Remedy::by_hand(words::stop(&first.unwrap_or_default()))
+        }
+        None => {
+            let names: BTreeSet<&Str> = pods.iter().map(|pod| &pod.metadata.name).collect();
+            if names.is_empty() {
+                return Remedy::default();
+            }
+            let owner = |pod: &&Arc<Pod>| Some(words::controller(&pod.metadata, &top_owner(cluster, pod)?));
+            let mut owners: BTreeSet<String> = pods.iter().filter_map(owner).collect();
+            let remedy = Remedy::command(script::delete_pods(namespace, names));
+            match owners.pop_first() {
+                None => remedy,
+                Some(first) => remedy.note(words::recreates(&first, owners.len())),
+            }
+        }
+    };
+    guards
+        .iter()
+        .fold(remedy, |remedy, budget| remedy.note(words::guarded(budget)))
 }
 
 /// Deletes pods of one namespace that their controllers recreate. A pod is left to its owner unless it is sure to be recreated.

@@ -204,23 +204,21 @@ pub(super) const QUOTA_NOT_COUNTED: &str =
 pub(super) const FOREIGN_FINALIZER: &str =
     "only if the controller that set the finalizer is gone for good: otherwise its cleanup would be skipped";
 
-/// That controllers recreate the pods that are deleted, unless they are stopped or, where `are_scaled`, scaled down.
-pub(super) fn recreates(first: &str, others: usize, are_scaled: bool) -> String {
-    let (stop, how) = if are_scaled {
-        ("scale down", " (kubectl scale)")
-    } else {
-        ("stop", "")
-    };
+/// That controllers recreate the pods that are deleted, unless they are stopped.
+pub(super) fn recreates(first: &str, others: usize) -> String {
     match others {
-        0 => format!("first {stop} {first}{how}, or it recreates its pods"),
-        others => format!("first {stop} {first} and {others} more{how}, or they recreate their pods"),
+        0 => format!("first stop {first}, or it recreates its pods"),
+        others => format!("first stop {first} and {others} more, or they recreate their pods"),
     }
 }
 
-/// That a Job must not lose a pod.
-pub(super) fn suspend(owner: &str) -> String {
-    format!("suspend {owner} instead: it counts a deleted pod as failed, and may make no other one")
+/// That the owner of pods has to be stopped for them to end.
+pub(super) fn stop(owner: &str) -> String {
+    format!("ask the owner of {owner} to stop it: it recreates a pod that is deleted")
 }
+
+/// That a Job which is suspended stays so.
+pub(super) const RESUME: &str = "set spec.suspend to false afterwards to run it again";
 
 /// That a disruption budget guards pods that are to end.
 pub(super) fn guarded(budget: &Key) -> String {

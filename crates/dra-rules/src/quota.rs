@@ -53,6 +53,8 @@ enum Reason<'a> {
         /// Usage by claims created before this one.
         before: i64,
         wanted: i64,
+        /// Whether it is the most that one of several alternatives asks for.
+        is_most: bool,
     },
 }
 
@@ -78,10 +80,16 @@ impl fmt::Display for Refusal<'_> {
                 used,
                 before,
                 wanted,
+                is_most,
             } => {
+                let (up_to, counted) = if *is_most {
+                    ("up to ", " (of alternatives the largest counts)")
+                } else {
+                    ("", "")
+                };
                 write!(
                     f,
-                    "requests {wanted} {resource}, but quota/{quota} has {used} of {hard} in use"
+                    "requests {up_to}{wanted} {resource}{counted}, but quota/{quota} has {used} of {hard} in use"
                 )?;
                 match before {
                     0 => Ok(()),
@@ -121,14 +129,44 @@ impl<'a> Quotas<'a> {
         let mut before = Usage::new();
         claims.into_iter().find_map(|(claim, spec)| {
             let usage = self.usage(spec);
-            let refusal = quotas
+            let mut refusal = quotas
                 .iter()
                 .find_map(|quota| self.refusal(quota, &usage, &before));
+            if let Some(Refusal {
+                reason: Reason::Exceeded { is_most, .. },
+                ..
+            }) = &mut refusal
+            {
+                let mut requests = spec.devices.requests.iter();
+                *is_most = requests.any(|request| request.first_available.len() > 1);
+            }
             for (resource, amount) in usage {
                 add(&mut before, resource, amount);
             }
             Some((claim, refusal?))
         })
+    }
+
+    /// Returns whether the quota no longer refuses its claim once one of this spec, which it counts, is gone.
+    pub fn ends_without(&self, refusal: &Refusal<'_>, spec: &ClaimSpec) -> bool {
+        let Reason::Exceeded {
+            resource,
+            hard,
+            used,
+            before,
+            wanted,
+            ..
+        } = &refusal.reason
+        else {
+            return false;
+        };
+        let freed = self.usage(spec).get(resource.as_str()).copied().unwrap_or(0);
+        let mut sum = used.clone();
+        sum.add(&Quantity::new(
+            before.saturating_add(*wanted).saturating_sub(freed),
+            Format::DecimalSi,
+        ));
+        freed > 0 && sum <= **hard
     }
 
     /// The specs of all claims that the claim controller still has to create for the pod.
@@ -238,6 +276,7 @@ impl<'a> Quotas<'a> {
                 used,
                 before,
                 wanted,
+                is_most: false,
             };
             (sum > *hard).then_some(Refusal { quota, reason })
         })

@@ -122,6 +122,9 @@ pub(in crate::commands) fn name(target: &Target) -> String {
 }
 
 pub(super) fn tone(explanation: &Explanation) -> Tone {
+    if explanation.has_succeeded {
+        return Tone::Good;
+    }
     tone_of(explanation.verdict)
 }
 

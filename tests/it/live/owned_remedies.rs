@@ -10,7 +10,7 @@ use crate::support::cluster::objects::{
     Manifest as _, claim, claim_spec, class, each_device, gpu_slice, namespace, pod, request, taint,
     taint_rule, template,
 };
-use crate::support::cluster::{Cluster, Options};
+use crate::support::cluster::{Cluster, Options, reference};
 use crate::support::schema::assert_valid;
 use crate::support::wait::wait_for;
 
@@ -38,6 +38,8 @@ const OWNERS: [(&str, &str, &str); 5] = [
 enum Because {
     /// A pod without an owner has them.
     OfAPod,
+    /// Two pods of a Deployment have them, of which one has to end and is not to come back.
+    OfADeployment,
     /// A claim without a consumer has them.
     OfAnIdleClaim,
     /// A rule taints them.
@@ -54,8 +56,9 @@ enum Because {
     TheConstraint,
 }
 
-const CAUSES: [Because; 8] = [
+const CAUSES: [Because; 9] = [
     Because::OfAPod,
+    Because::OfADeployment,
     Because::OfAnIdleClaim,
     Because::ARule,
     Because::ATaint,
@@ -111,6 +114,19 @@ impl Case {
                     .with(self.here());
                 cluster.run([&held("held", all()), &holder]);
             }
+            Because::OfADeployment => {
+                let half = claim_spec([request("gpu", name).count(DEVICES / 2)]);
+                cluster.create(&template("half", half).in_namespace(name));
+                let kind = ("apps/v1", "Deployment", r#"{"replicas": 2}"#);
+                cluster.create(&self.owner(kind, "holder", "half"));
+                let holders = wait_for(&format!("{self}: both holders have devices"), || {
+                    Some(self.pods(cluster, "holder", true)).filter(|pods| pods.len() == 2)
+                });
+                for pod in holders {
+                    let ready = json!({"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}});
+                    cluster.patch_status(&reference(&pod), &ready);
+                }
+            }
             // The claim controller deallocates what its last consumer leaves.
             Because::OfAnIdleClaim => {
                 cluster.create(&held("held", all()));
@@ -139,10 +155,11 @@ impl Case {
                 .selecting("device.attributes['gpu.example.com'].architecture == 'Ampere'")]),
             Because::TheConstraint => claim_spec([request("gpu", name).count(2)])
                 .constrained(json!({"matchAttribute": "gpu.example.com/uuid"})),
+            Because::OfADeployment => claim_spec([request("gpu", name).count(DEVICES / 2)]),
             _ => all(),
         };
         cluster.create(&template("devices", of_pods).in_namespace(name));
-        cluster.create(&self.owner());
+        cluster.create(&self.owner(self.owner, "subject", "devices"));
     }
 
     /// Keeps a pod on the node of the case.
@@ -150,25 +167,27 @@ impl Case {
         json!({"spec": {"nodeSelector": {"kubernetes.io/hostname": self.name}}})
     }
 
-    fn owner(&self) -> Value {
-        let (version, kind, more) = self.owner;
-        let labels = json!({"app": "subject"});
-        let mut spec = pod("unused").template_claim("gpu", "devices").with(self.here())["spec"].clone();
-        let mut of_owner: Value = serde_json::from_str(more).expect("JSON");
-        if kind != "Job" {
+    /// An owner of pods with this name, which get claims from a template.
+    fn owner(&self, (version, kind, more): (&str, &str, &str), name: &str, template: &str) -> Value {
+        let labels = json!({"app": name});
+        let mut spec = pod("unused").template_claim("gpu", template).with(self.here())["spec"].clone();
+        let mut of_owner = json!({"replicas": 1, "selector": {"matchLabels": labels}});
+        if kind == "Job" {
+            of_owner = json!({});
+        } else {
             spec["restartPolicy"] = json!("Always");
-            of_owner["replicas"] = json!(1);
-            of_owner["selector"] = json!({"matchLabels": labels});
         }
         of_owner["template"] = json!({"metadata": {"labels": labels}, "spec": spec});
-        json!({"apiVersion": version, "kind": kind, "metadata": {"name": "web", "namespace": self.name}, "spec": of_owner})
+        let more: Value = serde_json::from_str(more).expect("JSON");
+        json!({"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": self.name}, "spec": of_owner})
+            .with(json!({"spec": more}))
     }
 
-    /// The owner's pods, with or without a node.
-    fn pods(&self, cluster: &Cluster, with_node: bool) -> Vec<Value> {
+    /// The pods of the owner with this name, with or without a node.
+    fn pods(&self, cluster: &Cluster, owner: &str, with_node: bool) -> Vec<Value> {
         let pods = cluster.list(&format!("pod/{}", self.name)).into_iter();
         pods.filter(|pod| {
-            pod["metadata"]["labels"]["app"] == "subject"
+            pod["metadata"]["labels"]["app"] == owner
                 && pod["metadata"]["deletionTimestamp"].is_null()
                 && pod["spec"]["nodeName"].is_string() == with_node
         })
@@ -179,7 +198,7 @@ impl Case {
     fn try_on(&self, cluster: &Cluster) {
         self.set(cluster);
         let pod = wait_for(&format!("{self}: it has a pod"), || {
-            self.pods(cluster, false).pop()
+            self.pods(cluster, "subject", false).pop()
         });
         let name = pod["metadata"]["name"].as_str().expect("a name");
         cluster.wait_unschedulable([format!("pod/{}/{name}", self.name).as_str()]);
@@ -192,8 +211,12 @@ impl Case {
         obey(cluster, fix["command"].as_str().expect("a command"));
         wait_for(&format!("{self}: it gets its devices after {fix:#}"), || {
             cluster.finish_deletions();
-            self.pods(cluster, true).pop()
+            self.pods(cluster, "subject", true).pop()
         });
+        if let Because::OfADeployment = self.because {
+            let holders = self.pods(cluster, "holder", true);
+            assert_eq!(holders.len(), 1, "{self}: just one holder ends after {fix:#}");
+        }
     }
 }
 
@@ -201,7 +224,7 @@ impl Case {
 fn remedies_work_beside_the_owners_controllers() {
     let cluster = Cluster::start(&Options::default().gate("DRADeviceTaintRules", true));
     let cases = cases();
-    assert_eq!(cases.len(), by_effort(8, 40, 40));
+    assert_eq!(cases.len(), by_effort(9, 45, 45));
     std::thread::scope(|scope| {
         for lane in 0..LANES {
             let (cluster, cases) = (&cluster, &cases);

@@ -55,6 +55,8 @@ pub struct Diagnosis {
     pub(super) nodes: Vec<NodeDiagnosis>,
     /// Fixes.
     pub(crate) fixes: Vec<FixItem>,
+    /// Pods that fixes end.
+    pub(super) ended: BTreeSet<Key>,
     /// Plugins of the scheduler that could still refuse.
     pub(super) not_simulated: Vec<String>,
     /// Kinds that matter and could not be read.
@@ -872,6 +874,11 @@ impl Diagnosis {
             | ClusterVerdict::GaveUp
             | ClusterVerdict::Unknown => false,
         }
+    }
+
+    /// Returns the pods that fixes end: their owners tell how.
+    pub fn ended(&self) -> &BTreeSet<Key> {
+        &self.ended
     }
 
     /// Notes what could not be read of owners.

@@ -12,7 +12,7 @@ use super::user::is_unused;
 use super::words::fixes::{self as words, Before};
 use super::{gets, waiting};
 use crate::remedy::Remedy;
-use crate::script::{self, Command, NoCommand, Resource, Script, describe_pool};
+use crate::script::{self, Command, NoCommand, Resource, Script, delete_in, describe_pool};
 use crate::stage::{Subject, cause_text, logs_of, look_at_link, mend_link};
 use crate::words::{republish, restore_webhook};
 use dra_allocator::{ConstraintName, Together};
@@ -97,14 +97,21 @@ impl Diagnosis {
         let target = format!("resourcequota/{}", quota.key());
         let message = words::raise(&target, "claims");
         let remedy = Remedy::raising(quotas, &quota.namespace, wanted);
-        let fix = FixItem::unproven("RaiseQuota", target, message, remedy);
-        self.fixes.push(fix.look(describe_quota(&quota.key())));
+        let raise = FixItem::unproven("RaiseQuota", target, message, remedy);
         let claims = cluster
             .claims()
             .filter(|claim| claim.metadata.namespace == quota.namespace);
-        let unused = claims.filter(|claim| is_unused(cluster, claim));
+        let unused: Vec<&Arc<Claim>> = claims.filter(|claim| is_unused(cluster, claim)).collect();
+        let frees = |claim: &&&Arc<Claim>| quotas.ends_without(refusal, &claim.spec);
+        self.fixes.extend(
+            unused
+                .iter()
+                .find(frees)
+                .map(|claim| FixItem::of_unused(&claim.key())),
+        );
+        self.fixes.push(raise.look(describe_quota(&quota.key())));
         self.notes
-            .extend(words::unused_claims(unused.map(|claim| claim.key())));
+            .extend(words::unused_claims(unused.into_iter().map(|claim| claim.key())));
     }
 
     /// What a pool lacks whose slices are not all there, as far as it is known, and who publishes them.
@@ -150,8 +157,9 @@ impl Diagnosis {
             now,
         };
         let risks = Risks::of(cluster, fixes);
-        let mut items: Vec<(bool, Option<&Str>, FixItem)> = Vec::new();
+        let mut items = Vec::new();
         for found in &fixes.found {
+            self.ended.extend(helped.ended(found));
             let mut item = helped.item(found);
             item.gets = gets::of(cluster, found);
             item.risky = risks.is_risky(found);
@@ -164,7 +172,7 @@ impl Diagnosis {
         items.sort_by_key(|(is_wait, _, item)| (item.risky, !is_wait));
         let mut owners = BTreeSet::new();
         // Which of the pods of an owner ends makes no difference to the advice.
-        items.retain(|(_, owner, _)| owner.is_none_or(|owner| owners.insert(owner)));
+        items.retain(|(_, owner, _)| owner.as_ref().is_none_or(|owner| owners.insert(owner.clone())));
         self.fixes.extend(items.into_iter().map(|(_, _, item)| item));
         if fixes.found.is_empty() {
             // What kube-scheduler is ending for the pod already makes room for it.
@@ -230,6 +238,17 @@ fn describe_quota(key: &Key) -> Result<Script, NoCommand> {
 }
 
 impl FixItem {
+    /// Deletes a claim that no pod uses.
+    fn of_unused(claim: &Key) -> Self {
+        let delete = Remedy::command(delete_in(&claim.namespace, Kind::ResourceClaim, [&claim.name]));
+        Self::unproven(
+            "ReleaseClaim",
+            format!("claim/{claim}"),
+            words::release(claim, &Before::Idle),
+            delete.note(words::IF_UNUSED),
+        )
+    }
+
     /// Has the quota raised that refuses pods in `namespace`, or the webhook answer that cannot be called, where these words of a refusal name one.
     pub(super) fn of_refusal(namespace: &Str, said: &str) -> Option<Self> {
         if let Some(webhook) = Webhook::uncallable(said) {

@@ -714,10 +714,17 @@ pub(super) fn unserved(
     }
     // Nodes with free devices keep the pod off, and its driver is kept off those that are left.
     let is_meant = matches!(report.cause, Some(Cause::Filtered(..)));
+    // Where each node lacks the devices of some driver, drivers have to run together.
+    let is_apart = || {
+        judged
+            .iter()
+            .all(|node| short().any(|wanted| has_none(node, wanted)))
+    };
     // Beside nodes that have devices, only what is hardly meant to be so is worth a word.
     let least = match is_cause {
         true if is_meant => MEANT + 1,
         true => MEANT,
+        false if is_apart() => MEANT,
         false => FAULT,
     };
     let (_, found) = found.filter(|(strength, _)| *strength >= least)?;

@@ -10,18 +10,20 @@ use super::items::{FixChange, FixItem, KINDS};
 use super::namesake::differs_in_digits;
 use super::words::fixes::{self as words, About, Before};
 use crate::remedy::{
-    End, Remake, Remedy, ask_for, asking, end_of, end_some, ignored_groups, renew, top_owner,
+    End, Remake, Remedy, ask_for, asking, end_of, end_some, ignored_groups, only_owner, renew, top_owner,
 };
 use crate::script::{
     self, Command, delete, delete_in, lift_node_taint, patch, replace_saved, save_without_finalizers,
 };
+use crate::words::controller;
 use dra_allocator::devices::says_unhealthy;
 use dra_model::{
-    AllocatedDevice, AllocationMode, Claim, Cluster, ConsumerReference, Key, Kind, Pod, Str, Time,
-    is_similar, lookup,
+    AllocatedDevice, AllocationMode, Claim, Cluster, ConsumerReference, Key, Kind, OwnerReference, Pod, Str,
+    Time, is_similar, lookup,
 };
 use dra_rules::health::{Health, HealthIndex};
 use dra_rules::kubelet::ailment;
+use dra_rules::owners::Ending;
 use dra_rules::reservation::{
     self, Origin, PodGroups, claim_names, is_done, is_former, manager, pod_of_entry, resolves_to,
 };
@@ -241,7 +243,15 @@ impl Helped<'_> {
                 Remedy::command(delete_in(&claim.namespace, Kind::ResourceClaim, [&claim.name]))
             }
             Fix::LiftTaint { pool, key, .. } => Remedy::by_hand(words::taint_of_driver(pool, key)),
-            Fix::DeleteRule { rule } => Remedy::command(delete(Kind::DeviceTaintRule, [rule])),
+            Fix::DeleteRule { rule } => {
+                let delete = Remedy::command(delete(Kind::DeviceTaintRule, [rule]));
+                let mut rules = self.cluster.rules().filter(|found| found.metadata.name == *rule);
+                let selector = rules.find_map(|found| found.spec.device_selector.as_ref());
+                if selector.is_some_and(|selector| selector.pool.is_none()) {
+                    return delete.note(words::NARROW_RULE);
+                }
+                delete
+            }
             Fix::OfferResource { class, resource } => {
                 let change = json!({"spec": {"extendedResourceName": resource}});
                 Remedy::command(patch(Kind::DeviceClass, None, class, &["--type=merge"], &change))
@@ -280,7 +290,15 @@ impl Helped<'_> {
             }
             let end = end_some(self.cluster, claim, &others);
             let lost = stuck_users(self.cluster, claim, self.now);
-            let gangs = self.gangs(claim, &others);
+            let is_suspended = matches!(
+                self.owned(claim, &others),
+                Some(Before::Owned(.., Some(Ending::Suspend(_))))
+            );
+            let gangs = if is_suspended {
+                BTreeSet::new()
+            } else {
+                self.gangs(claim, &others)
+            };
             return gangs
                 .iter()
                 .map(words::ends_gang)
@@ -304,19 +322,28 @@ impl Helped<'_> {
         Remedy::command(delete_in(&key.namespace, Kind::ResourceClaim, [&key.name]))
     }
 
-    /// UID of the controller of the pods that have to end, where nothing else is changed and all of them have the same one.
-    pub(super) fn ended_owner(&self, found: &Found) -> Option<&Str> {
-        let [Fix::Release { claim, in_use: true }] = found.changes.as_slice() else {
+    /// The pods that have to end for a change.
+    pub(super) fn ended(&self, found: &Found) -> Vec<Key> {
+        let claims = found.changes.iter().filter_map(|fix| match fix {
+            Fix::Release { claim, in_use: true } => self.cluster.claim(claim),
+            _ => None,
+        });
+        let pods = claims.flat_map(|claim| {
+            let others = self.others(claim).into_iter();
+            others.filter_map(|entry| pod_of_entry(self.cluster, claim, entry))
+        });
+        pods.map(|pod| pod.key()).collect()
+    }
+
+    /// The highest owner of the pods that have to end, and their namespace, where nothing else is changed.
+    pub(super) fn ended_owner(&self, found: &Found) -> Option<(OwnerReference, Str)> {
+        let [Fix::Release { in_use: true, .. }] = found.changes.as_slice() else {
             return None;
         };
-        let claim = self.cluster.claim(claim)?;
-        let pods = self
-            .others(claim)
-            .into_iter()
-            .map(|entry| pod_of_entry(self.cluster, claim, entry));
-        let mut owners = pods.map(|pod| Some(&pod?.metadata.controller()?.uid));
-        let first = owners.next()??;
-        owners.all(|owner| owner == Some(first)).then_some(first)
+        let keys = self.ended(found);
+        let pods: Vec<&Arc<Pod>> = keys.iter().filter_map(|key| self.cluster.pod(key)).collect();
+        let owner = only_owner(self.cluster, &pods)?;
+        Some((owner, keys.first()?.namespace.clone()))
     }
 
     /// The gangs of the pods among the consumers.
@@ -513,7 +540,9 @@ impl Helped<'_> {
             match claim.and_then(|claim| end_of(self.cluster, claim, &users)) {
                 Some(End::Former) => Before::Former(names()),
                 Some(End::Terminating) => Before::Terminating(names()),
-                None => Before::Pods(names()),
+                None => claim
+                    .and_then(|claim| self.owned(claim, &users))
+                    .unwrap_or_else(|| Before::Pods(names())),
             }
         } else if self.is_own(key) {
             Before::Deallocated
@@ -527,6 +556,19 @@ impl Helped<'_> {
                 Before::Named(named_by.iter().map(|pod| pod.metadata.name.clone()).collect())
             }
         }
+    }
+
+    /// The only owner of the pods among the consumers that have not ended.
+    fn owned(&self, claim: &Claim, consumers: &[&ConsumerReference]) -> Option<Before> {
+        let pods = consumers
+            .iter()
+            .filter_map(|entry| pod_of_entry(self.cluster, claim, entry));
+        let pods: Vec<&Arc<Pod>> = pods.filter(|pod| !pod.is_terminal()).collect();
+        let owner = only_owner(self.cluster, &pods)?;
+        let ending = Ending::of(self.cluster, &pods, &owner);
+        let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
+        let owner = controller(&pods.first()?.metadata, &owner);
+        Some(Before::Owned(names, owner, ending))
     }
 
     /// The pods that use an idle claim, or will.

@@ -87,6 +87,9 @@ pub struct Explanation {
     /// Whether the verdict is unknown for want of objects, which rights would show.
     #[serde(skip)]
     pub lacks_objects: bool,
+    /// Whether the pod has ended as it was to end.
+    #[serde(skip)]
+    pub has_succeeded: bool,
 }
 
 /// What is short on `node` in all words, where `brief` says it in few and one fact is behind it.
@@ -168,6 +171,7 @@ impl From<Diagnosis> for Explanation {
             assumed_release: known.assumed_release,
             notes: known.upcoming.into_iter().chain(known.notes).collect(),
             lacks_objects: known.lacks_objects,
+            has_succeeded: matches!(&known.answer, Answer::Ended(phase, _) if phase == "Succeeded"),
             user: known.user.as_ref().map(Target::pod),
             target: known.target,
         }

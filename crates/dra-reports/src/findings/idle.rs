@@ -11,7 +11,7 @@ use super::finding::{claim_key, pod_key};
 use super::reservations::free;
 use super::stages::stages;
 use super::{Code, Finding, Look, words};
-use crate::remedy::Remedy;
+use crate::remedy::{Remedy, replace_pods};
 use dra_model::{Claim, Key, Kind, Pod, Time};
 use dra_rules::kubelet::{Stages, has_run};
 use dra_rules::owners::comes_back;
@@ -125,7 +125,8 @@ fn remedy(look: &Look<'_>, claim: &Claim, starting: &[&Arc<Pod>]) -> Remedy {
     } else if look.is_hidden(Kind::Event, &claim.metadata.namespace) {
         by_hand(true)
     } else if starting.iter().all(|pod| comes_back(cluster, pod)) {
-        free(cluster, claim).note(words::OR_FIND_OUT_WHY)
+        replace_pods(cluster, &claim.metadata.namespace, starting.iter().copied())
+            .note(words::OR_FIND_OUT_WHY)
     } else {
         by_hand(false)
     }

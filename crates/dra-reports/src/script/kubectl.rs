@@ -5,10 +5,13 @@
 //! `GetResourcesAndPairs`; `taint/taint.go`, `Complete`); values of field selectors escape `\`, `,` and `=` (`fields/selector.go`,
 //! `EscapeValue`).
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::{Command, NoCommand, Resource, Script, Then};
-use dra_model::{Claim, DeviceId, Key, Kind, NO_EXECUTE, NO_SCHEDULE, PoolId};
+use dra_model::{Claim, DeviceId, Key, Kind, NO_EXECUTE, NO_SCHEDULE, Pod, PoolId};
+use dra_rules::owners::Ending;
 
 /// `kubectl delete KIND/NAME…` of a kind without namespace.
 pub fn delete<N: AsRef<str>>(
@@ -36,6 +39,45 @@ pub fn delete_pods<N: AsRef<str>>(
     names: impl IntoIterator<Item = N>,
 ) -> Result<Script, NoCommand> {
     delete_in(namespace, Kind::Pod, names)
+}
+
+/// The end of pods that their owner would recreate if they were deleted.
+pub fn end_by_owner(namespace: &str, pods: &[&Arc<Pod>], ending: &Ending) -> Result<Script, NoCommand> {
+    match ending {
+        Ending::Scale {
+            kind,
+            owner,
+            replicas,
+            left,
+            is_marked,
+        } => {
+            let scale = Command::kubectl("scale")
+                .object(Resource::called(kind), &owner.name)
+                .namespace(namespace)
+                .option("--current-replicas", &replicas.to_string())
+                .option("--replicas", &left.to_string())
+                .done()?;
+            if !is_marked {
+                return Ok(scale);
+            }
+            let mark = Command::changing("annotate")
+                .objects(Kind::Pod, pods.iter().map(|pod| &pod.metadata.name))
+                .namespace(namespace)
+                .args(&[
+                    "--overwrite",
+                    "controller.kubernetes.io/pod-deletion-cost=-2147483648",
+                ])
+                .done()?;
+            Ok(mark.then(Then::And, scale))
+        }
+        Ending::Suspend(job) => patch(
+            Resource::called("job"),
+            Some(namespace),
+            &job.name,
+            &["--type=merge"],
+            &json!({"spec": {"suspend": true}}),
+        ),
+    }
 }
 
 /// A pod without an owner is read, deleted, and created as it was read.

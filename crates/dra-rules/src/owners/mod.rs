@@ -1,6 +1,7 @@
 //! Owners of pods: the controllers above a pod, whether a deleted pod is recreated, and their messages while there is no pod.
 
 mod budgets;
+mod ending;
 mod gathering;
 mod grouped;
 mod lineage;
@@ -11,6 +12,7 @@ mod rollout;
 
 pub use budgets::guard;
 pub(crate) use budgets::losses;
+pub use ending::Ending;
 pub use gathering::{Incomplete, gathered_with, gathering, gathers_nodes, incomplete, waiting_for};
 pub use grouped::{GroupWord, unplaced_group};
 pub use lineage::{Kinship, Lineage};

@@ -562,15 +562,26 @@ impl Search<'_> {
     fn spared(mut self, fitting: &[Str]) -> Option<Waiting> {
         self.spares = false;
         self.trials = Cell::new(0);
+        let found = self.ends(fitting, true)?;
+        // A CronJob does nothing to the Jobs of its earlier runs.
+        let is_of_earlier_run = |consumer: &Consumer| match self.why(consumer) {
+            None => true,
+            Some(Spared::Kin(owner)) => owner.kind == "CronJob",
+            Some(_) => false,
+        };
         let Waiting::Ends {
             consumers,
             count,
             nodes,
             ..
-        } = self.ends(fitting, true)?
+        } = &found
         else {
             return None;
         };
+        if consumers.iter().all(is_of_earlier_run) {
+            return Some(found);
+        }
+        let (consumers, count, nodes) = (consumers.clone(), *count, nodes.clone());
         let all = consumers.len();
         if let Some(known) = self.kept(&consumers, count, &nodes) {
             return Some(known);

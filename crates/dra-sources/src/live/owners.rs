@@ -83,11 +83,14 @@ struct Bare {
 }
 
 impl Live {
-    /// Reads the owners of several pods, each object once.
-    pub(super) async fn all_owners(&self, wanted: Vec<OwnersWanted>) -> Result<OwnersRead, Error> {
+    /// Reads what is wanted of the owners of pods, or of what makes pods, each object once.
+    ///
+    /// # Errors
+    /// When the server cannot be asked at all.
+    pub async fn owners(&self, wanted: Vec<OwnersWanted>) -> Result<OwnersRead, Error> {
         let reads = wanted
             .iter()
-            .map(|wanted| self.owners(wanted))
+            .map(|wanted| self.owners_of_one(wanted))
             .collect::<Vec<_>>();
         let mut all = OwnersRead::default();
         let mut seen = BTreeSet::new();
@@ -104,11 +107,7 @@ impl Live {
         Ok(all)
     }
 
-    /// Reads what is wanted of the owners of a pod, or of what makes pods.
-    ///
-    /// # Errors
-    /// When the server cannot be asked at all.
-    pub async fn owners(&self, wanted: &OwnersWanted) -> Result<OwnersRead, Error> {
+    async fn owners_of_one(&self, wanted: &OwnersWanted) -> Result<OwnersRead, Error> {
         let mut read = OwnersRead::default();
         let mut known = BTreeMap::new();
         let mut uids = wanted.queued.clone().unwrap_or_default();

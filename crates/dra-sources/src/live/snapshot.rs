@@ -121,7 +121,7 @@ impl Live {
         warnings: &mut Vec<String>,
     ) -> Result<Vec<u8>, Error> {
         let (wanted, left_out) = waiting.wanted();
-        let read = self.all_owners(wanted).await?;
+        let read = self.owners(wanted).await?;
         let mut items = Vec::new();
         for object in read.objects() {
             let version_and_kind = (object.api_version.as_str(), object.kind.as_str());

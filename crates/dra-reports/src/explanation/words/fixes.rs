@@ -4,6 +4,7 @@ use dra_model::{
     Component, Condition, Gate, Key, Kind, NodeSelector, Pool, PoolId, Quantity, Str, Taint, Time,
 };
 use dra_rules::kubelet::KeptOff;
+use dra_rules::owners::Ending;
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
 use dra_rules::scheduling::{Fix, Unsimulated};
 
@@ -24,6 +25,8 @@ pub(in super::super) enum Before {
     Distinct,
     /// Pods with these names use the claim.
     Pods(Vec<Str>),
+    /// Pods with these names use the claim, and this owner recreates them unless it ends them.
+    Owned(Vec<Str>, String, Option<Ending>),
     /// Pods with these names use the claim, and are being deleted.
     Terminating(Vec<Str>),
     /// The claim is reserved only for pods with these names that are gone or have finished.
@@ -165,6 +168,13 @@ fn reduce(what: &str, to: &str, before: &Before) -> String {
 /// Why a node may not take pods.
 pub(in super::super) const CORDONED: &str = "find out first why it is cordoned";
 
+/// What can be done to a rule that selects devices of every pool.
+pub(in super::super) const NARROW_RULE: &str =
+    "to taint only some of these devices, set spec.deviceSelector.pool of the rule instead";
+
+/// When a claim without a pod may be deleted.
+pub(in super::super) const IF_UNUSED: &str = "only if no pod is to use it later";
+
 /// What releases a claim.
 pub(in super::super) fn release(claim: &Key, before: &Before) -> String {
     let named = |pods: &[Str]| some(pods.iter().map(|name| format!("pod/{}/{name}", claim.namespace)));
@@ -172,6 +182,16 @@ pub(in super::super) fn release(claim: &Key, before: &Before) -> String {
         Before::Pods(pods) => {
             let use_it = if pods.len() == 1 { "uses" } else { "use" };
             format!("delete {}, which {use_it} claim/{claim}", named(pods))
+        }
+        Before::Owned(pods, owner, ending) => {
+            let change = match ending {
+                Some(Ending::Scale { replicas, left, .. }) => {
+                    format!("scale {owner} from {replicas} to {left}")
+                }
+                Some(Ending::Suspend(_)) => format!("suspend {owner}"),
+                None => format!("stop {owner}"),
+            };
+            format!("{change}, which ends {} and releases claim/{claim}", named(pods))
         }
         Before::Terminating(pods) => {
             let have = if pods.len() == 1 { "uses" } else { "use" };
@@ -357,7 +377,11 @@ pub(in super::super) fn enable(gate: Gate, components: &[Component], since: Opti
     });
     (
         format!("ask an administrator to enable {gate} in {components}{or}"),
-        "kube-apiserver has it enabled; the kubelets may need it, too".to_owned(),
+        if matches!(gate, Gate::DRAExtendedResource | Gate::DRAOptionalNodeOperations) {
+            "kube-apiserver has it enabled; kube-controller-manager and the kubelets need it, too".to_owned()
+        } else {
+            "kube-apiserver has it enabled".to_owned()
+        },
     )
 }
 

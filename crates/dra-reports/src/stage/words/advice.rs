@@ -591,10 +591,15 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
         BrokenLink::Failed(_, failure) if failure.is_of_resource() => {
             "request less for its pod, or to free what it requests on the node"
         }
-        BrokenLink::Crashing { .. }
-        | BrokenLink::Pending(..)
-        | BrokenLink::NotReady(..)
-        | BrokenLink::Failed(..) => "check why its pod is not running",
+        BrokenLink::Crashing { pod, .. } => {
+            return ask_owner(
+                &format!("driver {driver}"),
+                &format!("check why pod/{pod} is not running"),
+            );
+        }
+        BrokenLink::Pending(..) | BrokenLink::NotReady(..) | BrokenLink::Failed(..) => {
+            "check why its pod is not running"
+        }
         BrokenLink::Forbidden(..) => {
             "let its service account write resourceslices (ClusterRole and ClusterRoleBinding)"
         }

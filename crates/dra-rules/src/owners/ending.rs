@@ -1,0 +1,231 @@
+//! How an owner lets one of its pods end for good: it recreates a pod that is deleted.
+
+use std::sync::Arc;
+
+use super::{KUEUE, Lineage, is_ready};
+use dra_model::{Cluster, Key, OwnerReference, Pod};
+
+/// The label of pods of a LeaderWorkerSet that has the number of their group.
+const GROUP_INDEX: &str = "leaderworkerset.sigs.k8s.io/group-index";
+
+/// A change of the owner of pods after which these end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The owner gets fewer replicas, and just these pods end.
+    Scale {
+        /// `deployment`, `replicaset`, `replicationcontroller`, `statefulset` or `leaderworkerset`.
+        kind: &'static str,
+        /// The owner.
+        owner: Key,
+        /// Replicas that it has now.
+        replicas: i64,
+        /// Replicas that are left.
+        left: i64,
+        /// Whether the pods need the lowest deletion cost, so that no others end.
+        is_marked: bool,
+    },
+    /// The Job is suspended, which ends all of its pods.
+    Suspend(Key),
+}
+
+impl Ending {
+    /// Returns the change of `top`, the highest owner above all `pods`, that ends them; nothing where others could end in their place, or what the
+    /// owner does is unknown.
+    ///
+    /// Mirrors `controller_utils.go`, `ActivePodsWithRanks.Less`: pods that are not ready end first, and the deletion cost decides among
+    /// those that are; `stateful_set_control.go`, `updateStatefulSet`: the highest ordinal ends first; `job/job_controller.go`, `syncJob`: a
+    /// suspended Job deletes its pods without counting them as failed; v1.37.2.
+    pub fn of(cluster: &Cluster, pods: &[&Arc<Pod>], top: &OwnerReference) -> Option<Self> {
+        let first = &pods.first()?.metadata;
+        let owner = cluster.environment().owners.find(top, &first.namespace)?;
+        let replicas = owner.replicas.unwrap_or(1);
+        let scale = |kind, by: i64, is_marked| {
+            (replicas >= by).then(|| Self::Scale {
+                kind,
+                owner: owner.key.clone(),
+                replicas,
+                left: replicas - by,
+                is_marked: is_marked && replicas > by,
+            })
+        };
+        let count = i64::try_from(pods.len()).ok()?;
+        // The last of the replicas, by the numbers of the pods.
+        let last = |kind, by: i64, number: &dyn Fn(&Pod) -> Option<i64>| {
+            let change = scale(kind, by, false)?;
+            let least = replicas - by;
+            let are_last = pods
+                .iter()
+                .all(|pod| number(pod).is_some_and(|number| number >= least));
+            are_last.then_some(change)
+        };
+        let any = |kind| {
+            let is_one_of = |other: &Pod| pods.iter().any(|pod| pod.metadata.uid == other.metadata.uid);
+            let others = cluster.pods().filter(|other| {
+                let metadata = &other.metadata;
+                metadata.namespace == first.namespace
+                    && !is_one_of(other)
+                    && !other.is_terminal()
+                    && !metadata.is_deleting()
+                    && Lineage::of(cluster, metadata).has(top, &first.namespace)
+            });
+            let others: Vec<&Arc<Pod>> = others.collect();
+            let are_alike = others
+                .iter()
+                .all(|other| is_ready(other) && other.metadata.is_sibling(first));
+            let are_all = i64::try_from(others.len()).ok()? + count == replicas;
+            scale(kind, count, true).filter(|_| are_alike && are_all)
+        };
+        match (owner.group.as_str(), owner.kind.as_str()) {
+            ("apps", "Deployment") => any("deployment"),
+            ("apps", "ReplicaSet") => any("replicaset"),
+            ("", "ReplicationController") => any("replicationcontroller"),
+            ("apps", "StatefulSet") => last("statefulset", count, &|pod| {
+                let ordinal = pod.metadata.name.strip_prefix(owner.key.name.as_str())?;
+                ordinal.strip_prefix('-')?.parse().ok()
+            }),
+            ("leaderworkerset.x-k8s.io", "LeaderWorkerSet") => last("leaderworkerset", 1, &|pod| {
+                pod.metadata.label(GROUP_INDEX)?.parse().ok()
+            }),
+            ("batch", "Job") => {
+                let mut labels = first.labels.iter();
+                let is_queued = labels.any(|(label, _)| {
+                    let domain = label.split_once('/').map(|(domain, _)| domain);
+                    domain == Some(KUEUE)
+                });
+                let is_its_own = owner.managed_by.is_none() && !owner.is_suspended && !is_queued;
+                is_its_own.then(|| Self::Suspend(owner.key.clone()))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use dra_model::{Kind, Owners};
+    use dra_testing::World;
+
+    fn reference(kind: &str, name: &str) -> Value {
+        let version = if kind == "Job" { "batch/v1" } else { "apps/v1" };
+        json!({"apiVersion": version, "kind": kind, "name": name, "uid": format!("{name}-uid"), "controller": true})
+    }
+
+    /// The change that ends the first `count` of pods with these names of the owner, of which those in `unready` are not ready.
+    fn ending(kind: &str, spec: &Value, count: usize, pods: &[&str], unready: &[&str]) -> Option<Ending> {
+        let mut owners = Owners::default();
+        let owner = json!({"metadata": {"namespace": "n", "name": "web", "uid": "web-uid"}, "spec": spec});
+        let version = if kind == "Job" { "batch/v1" } else { "apps/v1" };
+        owners.add(version, kind, owner.to_string().as_bytes());
+        let controller = if kind == "Deployment" {
+            let set = json!({"metadata": {"namespace": "n", "name": "web-1", "uid": "web-1-uid", "ownerReferences": [reference(kind, "web")]}});
+            owners.add("apps/v1", "ReplicaSet", set.to_string().as_bytes());
+            reference("ReplicaSet", "web-1")
+        } else {
+            reference(kind, "web")
+        };
+        let mut world = World::default();
+        for name in pods {
+            let ready = if unready.contains(name) { "False" } else { "True" };
+            world = world.with(
+                Kind::Pod,
+                &json!({"metadata": {"namespace": "n", "name": name, "uid": name, "ownerReferences": [controller]},
+                        "spec": {"nodeName": "node-1"},
+                        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": ready}]}}),
+            );
+        }
+        let cluster = world
+            .knowing(|environment| environment.owners = Arc::new(owners))
+            .build();
+        let ended = pods
+            .iter()
+            .take(count)
+            .map(|name| cluster.pod(&Key::new("n", *name)));
+        let ended: Vec<&Arc<Pod>> = ended.collect::<Option<_>>()?;
+        let top = serde_json::from_value(reference(kind, "web")).ok()?;
+        Ending::of(&cluster, &ended, &top)
+    }
+
+    #[test]
+    fn an_owner_ends_just_the_pods_that_are_meant() {
+        let scale = |kind, replicas, left, is_marked| {
+            let owner = Key::new("n", "web");
+            Some(Ending::Scale {
+                kind,
+                owner,
+                replicas,
+                left,
+                is_marked,
+            })
+        };
+        let suspend = || Some(Ending::Suspend(Key::new("n", "web")));
+        let replicas = |count: i64| json!({"replicas": count});
+        let (a, ab, b): (&[_], &[_], &[_]) = (&["web-1-a"], &["web-1-a", "web-1-b"], &["web-1-b"]);
+        for (kind, spec, count, pods, unready, expected) in [
+            (
+                "Deployment",
+                replicas(1),
+                1,
+                a,
+                &[][..],
+                scale("deployment", 1, 0, false),
+            ),
+            (
+                "Deployment",
+                replicas(2),
+                1,
+                ab,
+                &[],
+                scale("deployment", 2, 1, true),
+            ),
+            (
+                "Deployment",
+                replicas(2),
+                2,
+                ab,
+                &[],
+                scale("deployment", 2, 0, false),
+            ),
+            // The pod that is not ready would end.
+            ("Deployment", replicas(2), 1, ab, b, None),
+            (
+                "Deployment",
+                replicas(2),
+                1,
+                ab,
+                a,
+                scale("deployment", 2, 1, true),
+            ),
+            // The owner is about to make another one.
+            ("ReplicaSet", replicas(3), 1, ab, &[], None),
+            (
+                "StatefulSet",
+                replicas(2),
+                1,
+                &["web-1", "web-0"],
+                &[],
+                scale("statefulset", 2, 1, false),
+            ),
+            (
+                "StatefulSet",
+                replicas(2),
+                2,
+                &["web-0", "web-1"],
+                &[],
+                scale("statefulset", 2, 0, false),
+            ),
+            ("StatefulSet", replicas(2), 1, &["web-0", "web-1"], &[], None),
+            ("DaemonSet", json!({}), 1, a, &[], None),
+            ("Job", json!({}), 1, ab, &[], suspend()),
+            ("Job", json!({"managedBy": "example.com/other"}), 1, a, &[], None),
+        ] {
+            assert_eq!(
+                ending(kind, &spec, count, pods, unready),
+                expected,
+                "{kind} {spec} {count} of {pods:?} {unready:?}"
+            );
+        }
+    }
+}
