@@ -961,8 +961,9 @@ const CASES: &[Case] = &[
     Case {
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "fits-and-is-evicted",
-        code: 0,
+        code: 1,
         has: &[
+            "fits on 1 of 1 nodes, but would be evicted immediately",
             "it would be evicted once it has its devices",
             "gpu.nvidia.com/xid=79:NoExecute",
         ],
@@ -2146,6 +2147,295 @@ const CASES: &[Case] = &[
             "1. start the pods of service/kueue-system/kueue-webhook-service",
         ],
         has_not: &[],
+    },
+    // The pod was deleted before it had a claim: its kubelet unprepares nothing.
+    Case {
+        ask: "explain pod/vm -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "deleted-before-its-claim",
+        code: 1,
+        has: &[
+            "it was deleted before its claim gpu was created",
+            "1. force-delete the pod",
+        ],
+        has_not: &["driver gpu.nvidia.com"],
+    },
+    Case {
+        ask: "check --complete --now=2026-11-28T10:00:00Z",
+        file: "deleted-before-its-claim",
+        code: 1,
+        has: &["DRA086"],
+        has_not: &[],
+    },
+    // The kubelet does not remove a pod that has failed.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "failed-and-not-removed",
+        code: 1,
+        has: &[
+            "the kubelet on gpu-1 has not removed it",
+            "1. ask an administrator to check the logs of the kubelet on gpu-1",
+        ],
+        has_not: &["unprepare"],
+    },
+    // A pod that tolerates a taint for a time runs as its owner asked for.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "taint-tolerated-until-later",
+        code: 0,
+        has: &[
+            "the pod is running on gpu-1",
+            "which evicts the pod at 2026-11-28T11:00:00Z",
+        ],
+        has_not: &["delete devicetaintrule"],
+    },
+    // The pod fits, and tolerates the taint of its device for a time that is over.
+    Case {
+        ask: "explain deployment/web -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "evicted-as-soon-as-placed",
+        code: 1,
+        has: &[
+            "but would be evicted immediately",
+            "1. remove the toleration with tolerationSeconds",
+        ],
+        has_not: &[],
+    },
+    // What set the finalizer runs.
+    Case {
+        ask: "explain pod/worker-0 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "finalizer-of-a-running-kueue",
+        code: 1,
+        has: &["1. wait until pod/kueue-system/"],
+        has_not: &["remove finalizer kueue.x-k8s.io/managed from the pod"],
+    },
+    // Nothing obeys a rule whose gate is off by default.
+    Case {
+        ask: "explain pod/train -n=ml --kubernetes-version=v1.36.2 --complete --now=2026-11-28T10:00:00Z",
+        file: "rule-without-its-gate",
+        code: 1,
+        has: &[
+            "gate DRADeviceTaintRules may be off in kube-controller-manager",
+            "1. ask an administrator whether DRADeviceTaintRules is enabled",
+        ],
+        has_not: &["delete devicetaintrule/sick-gpu-0"],
+    },
+    Case {
+        ask: "taints --kubernetes-version=v1.36.2 --complete --now=2026-11-28T10:00:00Z",
+        file: "rule-without-its-gate",
+        code: 0,
+        has: &["DRADeviceTaintRules is off by default in this release"],
+        has_not: &[],
+    },
+    Case {
+        ask: "check --kubernetes-version=v1.36.2 --complete --now=2026-11-28T10:00:00Z",
+        file: "rule-without-its-gate",
+        code: 1,
+        has: &["gate DRADeviceTaintRules may be off"],
+        has_not: &[],
+    },
+    // The scheduler lacks a gate that the API server has on.
+    Case {
+        ask: "explain pod/mig -n=ml --kubernetes-version=v1.35.2 --complete --now=2026-11-28T10:00:00Z",
+        file: "partitions-without-the-gate",
+        code: 1,
+        has: &[
+            "1. ask an administrator to enable DRAPartitionableDevices in kube-scheduler, or to upgrade to 1.36",
+        ],
+        has_not: &[],
+    },
+    Case {
+        ask: "explain pod/legacy -n=ml --kubernetes-version=v1.35.2 --complete --now=2026-11-28T10:00:00Z",
+        file: "extended-resource-without-the-gate",
+        code: 1,
+        has: &["1. ask an administrator to enable DRAExtendedResource in kube-scheduler"],
+        has_not: &[],
+    },
+    // A container starts without its devices, as the kubelet has the feature off by default.
+    Case {
+        ask: "explain pod/legacy -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "kubelet-without-extended-resources",
+        code: 1,
+        has: &[
+            "has feature DRAExtendedResource off by default",
+            "1. ask an administrator to upgrade the kubelet on gpu-1",
+        ],
+        has_not: &["1. fix container"],
+    },
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "kubelet-without-claims",
+        code: 1,
+        has: &[
+            "has feature DynamicResourceAllocation off by default",
+            "1. ask an administrator to upgrade the kubelet on gpu-2",
+        ],
+        has_not: &["1. fix container"],
+    },
+    // A gang that never gets as many pods as it needs, and one that fits in no domain of its topology.
+    Case {
+        ask: "explain pod/train-0-x -n=ml --feature-gates=GenericWorkload=true --complete --now=2026-11-28T10:00:00Z",
+        file: "gang-larger-than-its-job",
+        code: 1,
+        has: &[
+            "podgroup/ml/gang needs 4 pods before any is scheduled",
+            "1. reduce minCount of podgroup/ml/gang from 4 to 3",
+        ],
+        has_not: &[],
+    },
+    Case {
+        ask: "explain pod/train-0-x -n=ml --feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true --complete --now=2026-11-28T10:00:00Z",
+        file: "gang-larger-than-a-rack",
+        code: 4,
+        has: &[
+            "1. remove the topology constraint from podgroup/ml/gang",
+            "topology.example.com/rack",
+        ],
+        has_not: &[],
+    },
+    // Only an init container that has finished lists the claim.
+    Case {
+        ask: "explain pod/want -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "device-of-a-finished-init-container",
+        code: 1,
+        has: &["only init container convert, which has finished, lists claim"],
+        has_not: &[],
+    },
+    Case {
+        ask: "explain pod/srv-7c9d-a -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "device-of-a-finished-init-container",
+        code: 0,
+        has: &["only init container convert, which has finished"],
+        has_not: &[],
+    },
+    // The daemon of a ComputeDomain crashes on the node.
+    Case {
+        ask: "explain pod/nccl-worker-0 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "domain-daemon-crashes",
+        code: 1,
+        has: &[
+            "1. get pod/nvidia-dra-driver-gpu/computedomain-daemon-21966b51-bac5-cc20-k2m4x running",
+            "fabric state not ready",
+        ],
+        has_not: &["get all nodes"],
+    },
+    Case {
+        ask: "explain pod/nccl-1 -n=default --complete --now=2026-11-28T10:00:00Z",
+        file: "domain-daemon-crashes-on-one-of-two-nodes",
+        code: 1,
+        has: &["-20ba1 running", "No matching network interface found"],
+        has_not: &["get all nodes"],
+    },
+    // A probe fails: of a sidecar, and of a container that needs more time.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "sidecar-probe-fails",
+        code: 1,
+        has: &[
+            "container proxy, which others wait for, is not healthy",
+            "1. fix container proxy",
+        ],
+        has_not: &[],
+    },
+    Case {
+        ask: "explain deployment/vllm -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "startup-probe-too-short",
+        code: 1,
+        has: &["1. fix container main, whose probe fails", "failureThreshold"],
+        has_not: &["memory limit"],
+    },
+    // One of the drivers of a claim refuses its device.
+    Case {
+        ask: "explain pod/nccl -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "one-of-two-drivers-refuses",
+        code: 1,
+        has: &["1. ask the owner of driver dra.net to act"],
+        has_not: &["owner of driver gpu.nvidia.com"],
+    },
+    // No kubelet knows the driver, which runs on all nodes.
+    Case {
+        ask: "explain pod/a -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "driver-in-another-root",
+        code: 1,
+        has: &[
+            "1. ask the owner of driver gpu.nvidia.com to check whether it registers in the directory of the kubelets",
+        ],
+        has_not: &["1. restart the pod"],
+    },
+    // Both pods with a claim lost its devices with a reboot.
+    Case {
+        ask: "explain deployment/svc -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "rebooted-with-a-shared-claim",
+        code: 1,
+        has: &["1. recreate the pods on this node that use the claim"],
+        has_not: &["ask the owner of pod/ml/svc-7c9d-b"],
+    },
+    // The driver keeps others off a broken device.
+    Case {
+        ask: "explain deployment/llm -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "unhealthy-and-tainted",
+        code: 1,
+        has: &["1. recreate the pod", "the new pod gets another one"],
+        has_not: &["gpu-0 first, or it may be allocated again"],
+    },
+    // A new node stays unregistered, and one that is updated stays cordoned.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "karpenter-does-not-register",
+        code: 1,
+        has: &[
+            "Karpenter has not registered the node",
+            "1. make node/gpu-2 ready",
+        ],
+        has_not: &["wait for the node that karpenter is adding"],
+    },
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "kured-crashes",
+        code: 1,
+        has: &["1. ask an administrator to check pod/kube-system/kured-96fe1, which is not running"],
+        has_not: &["no action needed"],
+    },
+    // What the driver runs upon does not start on the node.
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "paused-for-a-failed-upgrade",
+        code: 1,
+        has: &[
+            "pod/gpu-operator/nvidia-driver-daemonset-e410b is crashing (container k8s-driver-manager: CrashLoopBackOff)",
+        ],
+        has_not: &["check whether it should run on such nodes"],
+    },
+    Case {
+        ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "kernel-driver-without-image",
+        code: 1,
+        has: &[
+            "pod/gpu-operator/nvidia-driver-daemonset-e410b does not start (container nvidia-driver-ctr: ImagePullBackOff)",
+        ],
+        has_not: &[],
+    },
+    // The workers of a leader are created once it is ready.
+    Case {
+        ask: "explain pod/vllm-0 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "leader-waits-for-workers",
+        code: 1,
+        has: &["1. set startupPolicy of LeaderWorkerSet vllm to LeaderCreated"],
+        has_not: &[],
+    },
+    // The pods of a migration have one claim.
+    Case {
+        ask: "explain pod/virt-launcher-desktop-bbbbb -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "migration-with-a-shared-claim",
+        code: 1,
+        has: &["delete its VirtualMachineInstanceMigration"],
+        has_not: &["check the podAntiAffinity"],
+    },
+    // Another scheduler has placed the pod without its claim.
+    Case {
+        ask: "explain pod/quickstart-task-0 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "bound-without-a-claim-by-volcano",
+        code: 1,
+        has: &["1. let scheduler volcano allocate claims, or let default-scheduler place the pod"],
+        has_not: &["1. recreate the pod"],
     },
     // No node has the devices of both drivers.
     Case {

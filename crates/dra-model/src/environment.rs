@@ -225,6 +225,12 @@ impl Gate {
         Some(enabled || compatible)
     }
 
+    /// The first release 1.x after 1.`minor` in which it is on by default, as far as this build knows.
+    pub fn on_since(self, minor: u32) -> Option<u32> {
+        let mut later = minor + 1..=Version::NEWEST_MINOR;
+        later.find(|later| self.default_in(*later, *later) == Some(true))
+    }
+
     /// Returns how mature the feature is in the release 1.`minor`; absent where the gate does not exist.
     pub fn stage_in(self, minor: u32) -> Option<Stage> {
         self.in_release(minor).map(|(stage, _)| stage)

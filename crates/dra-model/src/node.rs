@@ -255,6 +255,12 @@ impl Event {
         self.first_timestamp.or(self.event_time).or(self.last_seen())
     }
 
+    /// The container that it is about, if it is about one.
+    pub fn container(&self) -> Option<&str> {
+        let (_, name) = self.involved_object.field_path.split_once('{')?;
+        name.strip_suffix('}')
+    }
+
     /// Returns how often the event was seen.
     pub fn times(&self) -> i32 {
         self.series
@@ -309,4 +315,7 @@ pub struct ObjectReference {
     /// UID.
     #[serde(deserialize_with = "or_default")]
     pub uid: Str,
+    /// The part of it: `spec.containers{name}`.
+    #[serde(deserialize_with = "interned", rename = "fieldPath")]
+    pub field_path: Str,
 }

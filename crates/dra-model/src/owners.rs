@@ -31,10 +31,14 @@ pub struct Owner {
     pub is_suspended: bool,
     /// Name of what manages it in the place of its own controller, if it is a Job with such a name.
     pub managed_by: Option<Str>,
+    /// True if it is a LeaderWorkerSet that creates the workers of a group once their leader is ready.
+    pub awaits_leader: bool,
     /// True if its user has paused its rollout.
     pub is_paused: bool,
     /// Number of replicas, if specified.
     pub replicas: Option<i64>,
+    /// Number of pods that a Job runs at a time, if specified.
+    pub at_once: Option<i64>,
     /// Pods of a Job that have failed, and the number of them (`backoffLimit`) up to which it makes another after some time.
     pub failed: Option<(i64, i64)>,
     /// Update strategy, if known.
@@ -199,8 +203,13 @@ impl Owners {
                 .as_str()
                 .filter(|name| (group, kind) == ("batch", "Job") && *name != JOB_CONTROLLER)
                 .map(Str::from),
+            awaits_leader: kind == "LeaderWorkerSet" && spec.startup_policy == "LeaderReady",
             is_paused: group == "apps" && spec.paused == true,
             replicas: spec.replicas.as_i64(),
+            at_once: spec
+                .parallelism
+                .as_i64()
+                .map(|at_once| spec.completions.as_i64().map_or(at_once, |all| all.min(at_once))),
             failed: status
                 .failed
                 .as_i64()
@@ -344,12 +353,15 @@ const JOB_CONTROLLER: &str = "kubernetes.io/job-controller";
 #[serde(rename_all = "camelCase", default)]
 struct Spec {
     replicas: Value,
+    parallelism: Value,
+    completions: Value,
     strategy: Value,
     active: Value,
     num_nodes: Value,
     channel: Value,
     template: Value,
     suspend: Value,
+    startup_policy: Value,
     paused: Value,
     managed_by: Value,
     backoff_limit: Value,

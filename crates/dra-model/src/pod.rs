@@ -564,12 +564,30 @@ pub struct PodGroupSpec {
     #[serde(deserialize_with = "or_default")]
     pub scheduling_policy: SchedulingPolicy,
     /// Rules of where its members have to be.
-    pub scheduling_constraints: Option<serde::de::IgnoredAny>,
+    pub scheduling_constraints: Option<SchedulingConstraints>,
     /// The CompositePodGroup that it is a part of.
     #[serde(deserialize_with = "interned_option")]
     pub parent_composite_pod_group_name: Option<Str>,
     /// Priority that all of its members must have.
     pub priority: Option<i32>,
+}
+
+/// Rules of where the members of a group have to be.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct SchedulingConstraints {
+    /// All of them on nodes that have the same values of these labels.
+    #[serde(deserialize_with = "list")]
+    pub topology: Vec<TopologyConstraint>,
+}
+
+/// A label that nodes have to share.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct TopologyConstraint {
+    /// Key of the label.
+    #[serde(deserialize_with = "or_default")]
+    pub key: Str,
 }
 
 /// The Workload that a group belongs to.

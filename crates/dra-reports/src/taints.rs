@@ -13,7 +13,9 @@ use dra_model::{
     Claim, Cluster, Component, DeviceId, Gate, Key, Kind, Meta, NO_EFFECT, NO_EXECUTE, Pod, Slice, Str,
     Taint, TaintRule, Time, Tolerations,
 };
-use dra_rules::eviction::{Release, Tolerance, count, due, pending, rule_condition, tolerance};
+use dra_rules::eviction::{
+    Release, Tolerance, count, due, pending, rule_condition, rules_are_guessed, tolerance,
+};
 use dra_rules::reservation::users;
 use dra_rules::scheduling::of_placed;
 use dra_rules::simulation::DeviceReference;
@@ -297,6 +299,11 @@ impl<'a> Listing<'a> {
         let rules = environment.gate(Component::ControllerManager, Gate::DRADeviceTaintRules);
         if !rules.enabled && self.cluster.count(Kind::DeviceTaintRule) > 0 {
             self.warnings.add(words::rules_are_off(&rules.evidence));
+        }
+        // The controller writes the status of each rule.
+        let mut all = self.cluster.rules();
+        if rules_are_guessed(environment) && all.any(|rule| rule.status.conditions.is_empty()) {
+            self.warnings.add(words::rules_are_guessed(&rules.evidence));
         }
     }
 

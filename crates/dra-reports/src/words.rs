@@ -469,6 +469,13 @@ pub(super) fn rules_are_off(evidence: &Evidence) -> String {
     )
 }
 
+pub(super) fn rules_are_guessed(evidence: &Evidence) -> String {
+    format!(
+        "{} is off by default in this release, and assumed to be on in kube-controller-manager ({evidence}): if it is off, rules evict no pods",
+        Gate::DRADeviceTaintRules
+    )
+}
+
 pub(super) fn taints_left_out(count: usize, most: usize) -> String {
     format!(
         "{count} taints are not listed, because the others already affect more than {most} devices, claims and pods: select rules and \

@@ -994,6 +994,13 @@ const BY_HAND: &[(&str, &str)] = &[
     ("RestoreNode", "an administrator"),
     ("RestoreWebhook", "an administrator"),
     ("ChangeStrategy", "a command, which live::owners runs"),
+    ("CompleteGang", "the owner of the pod"),
+    ("DropToleration", "the owner of the pod"),
+    ("EnableGate", "an administrator"),
+    (
+        "ForceDelete",
+        "a command, for a kubelet that fails to unprepare nothing",
+    ),
     ("AwaitFinalizer", "the controller that set the finalizer"),
     ("RestartDriver", "a command, which live::after_bind runs"),
     ("AdmitDriver", "a command, which live::after_bind runs"),

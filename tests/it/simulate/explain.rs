@@ -270,6 +270,7 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
       - remove `device.attributes['list.example.com'].numa == 0` from request d of claim/default/listed; delete pod/default/new-list, which uses claim/default/new-list-gpu-wxmsb (smallest)
     downgrade-features-1.35 new-best: DoesNotFit
       NodeAffinity TooFewDevices PartitionableDevicesOff InUse RequestSelector
+      - ask an administrator to enable DRAPartitionableDevices in kube-scheduler, or to upgrade to 1.36, which enables it by default (unproven)
     downgrade-features-1.35 new-ext: DoesNotFit
       NodeResourcesFit NodeAffinity
     downgrade-features-1.35 new-fabric: DoesNotFit
@@ -279,9 +280,11 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
       - remove node selector kubernetes.io/hostname from pod/default/new-fabric; delete pod/default/ext-0, which uses claim/default/ext-0-extended-resources-lcwxl (smallest)
     downgrade-features-1.35 new-four: DoesNotFit
       NodeAffinity TooFewDevices InUse
+      - ask an administrator to enable DRAConsumableCapacity in kube-scheduler, or to upgrade to 1.36, which enables it by default (unproven)
       - delete pod/default/four-0, which uses claim/default/four-0-nic-xrn2w; delete pod/default/four-1, which uses claim/default/four-1-nic-cf8wx (smallest)
     downgrade-features-1.35 new-mig: DoesNotFit
       NodeAffinity TooFewDevices RequestSelector InUse PartitionableDevicesOff
+      - ask an administrator to enable DRAPartitionableDevices in kube-scheduler, or to upgrade to 1.36, which enables it by default (unproven)
     ");
 }
 

@@ -105,7 +105,7 @@ impl Kept for About<'_> {
             kind: self.kind.clone(),
             namespace: self.object.namespace.clone(),
             name: self.object.name.clone(),
-            uid: Str::default(),
+            ..ObjectReference::default()
         }
     }
 }

@@ -486,7 +486,7 @@ impl Cluster {
             kind: kind.into(),
             namespace: key.namespace.clone(),
             name: key.name.clone(),
-            uid: Str::default(),
+            ..ObjectReference::default()
         };
         let is_meant = |said: &Str| said.is_empty() || said == uid || is_named(said);
         let mut events: Vec<_> = self

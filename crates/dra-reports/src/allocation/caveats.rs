@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::words;
 use crate::words::tainted;
 use dra_allocator::devices::Taints;
-use dra_model::{Cluster, DeviceId, Node, Pod, Str};
-use dra_rules::eviction::{Release, evicting_taint};
+use dra_model::{AllocatedDevice, Cluster, DeviceId, Node, Pod, Str, Time};
+use dra_rules::eviction::{Release, evicting_taint, has_to_go_by};
 use dra_rules::health::{Broken, broken_with_partitions};
 use dra_rules::scheduling::{Granted, too_many_cpus};
 
@@ -52,19 +52,41 @@ fn evicted<'n>(
     cluster: &Cluster,
     fitting: impl Iterator<Item = (&'n Arc<Node>, &'n [Granted])>,
 ) -> Option<String> {
-    if !Release::of(cluster.environment()).evicts {
+    let (device, taint, rule) = wherever_it_fits(cluster, fitting, evicting_taint)?;
+    Some(words::evicted_again(&tainted(&device, &taint, rule.as_ref())))
+}
+
+/// Returns whether a pod is evicted as soon as it has its devices, wherever it fits: its request tolerates their taints for a time that is over.
+pub(crate) fn is_evicted_at_once<'n>(
+    cluster: &Cluster,
+    fitting: impl Iterator<Item = (&'n Arc<Node>, &'n [Granted])>,
+    now: Time,
+) -> bool {
+    wherever_it_fits(cluster, fitting, |results, taints| {
+        has_to_go_by(results, taints, now).then_some(())
+    })
+    .is_some()
+}
+
+/// What the devices of the first node show, if those of every node that fits show such.
+fn wherever_it_fits<'n, T>(
+    cluster: &Cluster,
+    fitting: impl Iterator<Item = (&'n Arc<Node>, &'n [Granted])>,
+    shows: impl Fn(&[AllocatedDevice], &Taints<'_>) -> Option<T>,
+) -> Option<T> {
+    let release = Release::of(cluster.environment());
+    if !release.evicts {
         return None;
     }
     let taints = OnceCell::new();
     let mut first = None;
     for (_, granted) in fitting {
-        let taints = taints.get_or_init(|| Taints::of(cluster));
+        let taints = taints.get_or_init(|| Taints::of(cluster).where_rules_are(release.rules));
         let mut results = granted.iter().map(|granted| &granted.allocation.devices.results);
-        let found = results.find_map(|results| evicting_taint(results, taints))?;
+        let found = results.find_map(|results| shows(results, taints))?;
         first.get_or_insert(found);
     }
-    let (device, taint, rule) = first?;
-    Some(words::evicted_again(&tainted(&device, &taint, rule.as_ref())))
+    first
 }
 
 fn part_of_broken<'n>(

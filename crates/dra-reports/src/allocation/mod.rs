@@ -30,7 +30,7 @@ use dra_rules::scheduling::{
 };
 
 pub use assumed::AssumedRelease;
-pub(super) use caveats::caveats;
+pub(super) use caveats::{caveats, is_evicted_at_once};
 pub use exactness::Exactness;
 pub(super) use exactness::{Trust, is_open};
 pub(super) use gang::{Gang, GangLacks};
@@ -162,6 +162,8 @@ pub fn allocation(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> 
 pub(super) struct Otherwise {
     /// Gates that nothing shows, where the other value changes the answer.
     pub(super) gates: Vec<AssumedGate>,
+    /// Gates that are needed to fit, each with the components that lack it, although the API server has it on.
+    pub(super) lacking: Vec<(Gate, Vec<Component>)>,
     /// The release, where only objects show it and the newest one has another answer.
     pub(super) release: Option<AssumedRelease>,
     /// The order of the scheduler's list of slices, where another one changes the answer.
@@ -232,6 +234,7 @@ pub(super) fn otherwise<C: PartialEq>(
         let with = |hanging: &Hanging, cluster| differs(&hanging.otherwise(cluster));
         let here = with(&hanging, cluster);
         let newest = newest.as_ref().and_then(|newest| with(&hanging, newest));
+        let fits = here == Some(Other::Verdict(Fit::Fits));
         let otherwise = match (here, newest) {
             (Some(here), Some(newest)) if here != newest => {
                 words::here_and_in(&say(&here), &release, &say(&newest))
@@ -244,8 +247,13 @@ pub(super) fn otherwise<C: PartialEq>(
         };
         let mut deciding = hanging.of_each();
         deciding.retain(|one| with(one, cluster).is_some());
+        let gate = hanging.gate;
         if deciding.is_empty() {
             deciding.push(hanging);
+        }
+        let lacking: Vec<Component> = deciding.iter().flat_map(Hanging::lacking).collect();
+        if fits && !lacking.is_empty() {
+            found.lacking.push((gate, lacking));
         }
         let gates = deciding
             .iter()

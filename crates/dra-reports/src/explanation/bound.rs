@@ -13,10 +13,10 @@ use crate::stage::{
 };
 use crate::words::{allocated_twice as twice, tainted};
 use dra_allocator::devices::{Taints, is_allocated_twice};
-use dra_model::{AllocatedDevice, Claim, Cluster, Condition, DeviceId, Key, Kind, Pod, Str, Time};
+use dra_model::{AllocatedDevice, Claim, Cluster, Condition, DeviceId, Key, Kind, Owner, Pod, Str, Time};
 use dra_rules::eviction::{evicting_taint, eviction_of};
 use dra_rules::health::unmet_conditions;
-use dra_rules::kubelet::{Cause, PodStage, Problems, Stage, Stages, Stuck, node_is_gone, problems};
+use dra_rules::kubelet::{Cause, Due, PodStage, Problems, Stage, Stages, Stuck, node_is_gone, problems};
 use dra_rules::reservation::{claim_names, former_pods, pod_of_entry, unlisted};
 use dra_rules::scheduling::{of_kubelet, of_placed, of_rejected, preemptors};
 
@@ -317,8 +317,11 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
     };
     match &stuck.cause {
         Cause::Unrecognized { .. } => word::of_kubelet(report, cluster, pod),
-        // The pod lacks nothing.
-        Cause::DeviceNotPublished { .. } => {
+        // The pod lacks nothing, or tolerates the taint as long as its owner asked for.
+        Cause::DeviceNotPublished { .. }
+        | Cause::ToBeEvicted {
+            due: Due::Later(_), ..
+        } => {
             report.notes.push(cause_text(&stuck.cause, &Subject::of(pod)));
             report.conclude(on_node(OnNode::Runs));
         }
@@ -334,12 +337,22 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
                     OnNode::Stuck(fact)
                 },
             ));
-            if let Cause::PrepareRefused { text, .. } = &stuck.cause
-                && let Some(awaited) = stages.awaited(pod, text)
+            let awaited = match &stuck.cause {
+                Cause::PrepareRefused { text, .. } => stages.awaited(pod, text),
+                Cause::NodesMissing { .. } => stages.daemon(pod),
+                _ => None,
+            };
+            if let Some(awaited) = awaited
                 && let Some(why) = &awaited.stuck
             {
                 let why = cause_text(&why.cause, &Subject::of(awaited.pod));
                 report.notes.push(words::idle(&awaited.pod.key(), &why));
+            }
+            if matches!(stuck.cause, Cause::NotReady { .. }) {
+                let set = leader_set(cluster, pod).map(|owner| owner.key.name.clone());
+                report
+                    .fixes
+                    .extend(set.map(|set| FixItem::start_workers(pod, &set)));
             }
             // A container that ends may do so for its device, or for one that it does not get.
             if matches!(stuck.cause, Cause::ContainerEnds(..)) {
@@ -351,6 +364,18 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
                     };
                     help(report, stages, &of_device);
                 }
+                if let Some(cause) = stages.feature_off(pod) {
+                    report.notes.push(cause_text(&cause, &Subject::of(pod)));
+                    let of_kubelet = PodStage {
+                        stuck: Some(Stuck {
+                            cause,
+                            since: None,
+                            evidence: Vec::new(),
+                        }),
+                        ..found.clone()
+                    };
+                    help(report, stages, &of_kubelet);
+                }
                 let lacking = unlisted(cluster, pod)
                     .into_iter()
                     .filter(|unlisted| !unlisted.is_of_network && !unlisted.entry.is_empty());
@@ -361,6 +386,14 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
             help(report, stages, found);
         }
     }
+}
+
+/// The LeaderWorkerSet that creates workers once the pod, a leader, is ready.
+fn leader_set<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Owner> {
+    let (owners, namespace) = (&cluster.environment().owners, &pod.metadata.namespace);
+    let set = owners.find(pod.metadata.controller()?, namespace)?;
+    let top = owners.find(set.controller.as_ref()?, namespace)?;
+    top.awaits_leader.then_some(top)
 }
 
 /// Adds what ends the cause that keeps the pod where it is.

@@ -1,13 +1,14 @@
 //! Nodes that an autoscaler adds, and nodes that were added just now.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::Explained;
 use super::diagnosis::{Diagnosis, NodeDiagnosis};
 use super::items::FixItem;
 use dra_model::{Cluster, Event, Kind, Pod, Str, Time};
-use dra_rules::kubelet::{BrokenLink, KeptOff, Stages, known_drivers};
-use dra_rules::scheduling::{tells_unfit, update_of};
+use dra_rules::kubelet::{BrokenLink, KeptOff, PodStage, Stages, daemon_set_of, known_drivers};
+use dra_rules::scheduling::{tells_unfit, unfit_taint, update_of};
 
 /// Reasons of the events of the cluster autoscaler and of Karpenter that a node is to come for the pod.
 const SCALE_UP: [&str; 2] = ["TriggeredScaleUp", "Nominated"];
@@ -20,6 +21,22 @@ const NEW_NODE_SECONDS: u64 = 600;
 
 /// Seconds within which a node that is to come is there as a rule.
 const SCALE_UP_SECONDS: u64 = 1800;
+
+/// Seconds within which an operator has updated a node, as a rule.
+const UPDATE_SECONDS: u64 = 3600;
+
+/// The pod of the operator on the node, which the key of its label or annotation has the name of, if it does not run.
+fn operator_of<'c>(stages: &Stages<'c>, node: &Str, key: &str) -> Option<PodStage<'c>> {
+    let is_its = |pod: &&Arc<Pod>| {
+        let set = daemon_set_of(pod).filter(|_| pod.node() == Some(node));
+        set.is_some_and(|set| key.contains(set.as_str()))
+    };
+    stages
+        .cluster()
+        .pods()
+        .filter(is_its)
+        .find_map(|pod| stages.stuck(pod))
+}
 
 /// What shows whether a node without slices may have devices.
 pub(super) struct Unpublished<'c> {
@@ -50,10 +67,15 @@ pub(super) fn coming_node<'c>(cluster: &'c Cluster, pod: &Pod, now: Time) -> Opt
     let events = cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
     let own = events.filter(|event| is_of_autoscaler(event));
     let last = own.max_by_key(|event| event.last_seen())?;
-    let is_recent = last
-        .last_seen()
-        .is_some_and(|seen| now.since(seen).as_secs() < SCALE_UP_SECONDS);
-    (is_recent && SCALE_UP.contains(&last.reason.as_str())).then_some(last)
+    let seen = last.last_seen()?;
+    let is_recent = now.since(seen).as_secs() < SCALE_UP_SECONDS;
+    // It came, and does not become ready.
+    let has_come = cluster.nodes().any(|node| {
+        let created = node.metadata.creation_timestamp;
+        let is_its = created.is_some_and(|at| at >= seen && now.since(at).as_secs() >= NEW_NODE_SECONDS);
+        is_its && unfit_taint(node).is_some()
+    });
+    (is_recent && !has_come && SCALE_UP.contains(&last.reason.as_str())).then_some(last)
 }
 
 /// Why an autoscaler adds no node.
@@ -97,14 +119,22 @@ impl Explained<'_> {
     }
 
     /// Advises to wait for a node that is cordoned while an operator updates it.
-    pub(super) fn await_updated_node(&self, report: &mut Diagnosis) {
+    pub(super) fn await_updated_node(&self, report: &mut Diagnosis, unpublished: &Unpublished<'_>) {
         let mut cordoned = report
             .nodes
             .iter()
             .filter(|node| node.plugin == Some("NodeUnschedulable"));
         let upgrade = cordoned.find_map(|node| {
             let (key, state) = update_of(self.cluster().node(&node.node)?)?;
-            Some(FixItem::await_update(&node.node, key, state))
+            // Who writes the time at which it begins.
+            let begun = state.parse::<Time>().ok();
+            let lasts = |begun: Time| self.settings.now.since(begun).as_secs() >= UPDATE_SECONDS;
+            Some(if begun.is_some_and(lasts) {
+                let operator = operator_of(&unpublished.stages, &node.node, key);
+                FixItem::finish_update(&node.node, key, state, operator.as_ref())
+            } else {
+                FixItem::await_update(&node.node, key, state)
+            })
         });
         report.fixes.splice(0..0, upgrade);
     }

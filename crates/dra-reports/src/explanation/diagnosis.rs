@@ -191,6 +191,8 @@ pub(crate) enum Answer {
     Panics(Box<Answer>, Panic),
     /// It fits on so many of so many nodes.
     Fits(usize, usize),
+    /// The same, and it would be evicted as soon as it runs.
+    Evicted(usize, usize),
     /// It would, but this claim has as many consumers as it can have.
     Full(usize, usize, Key),
     /// Not decided, as this is used up; nothing for the budget of the search.
@@ -344,6 +346,7 @@ impl Answer {
             Self::KeptByQuota(..)
             | Self::Silent(..)
             | Self::NotBound(..)
+            | Self::Evicted(..)
             | Self::Attaching(_)
             | Self::FewerPods(..) => ClusterVerdict::Waits,
             Self::NoPods(_, why) => match why {

@@ -13,17 +13,18 @@ use super::words::fixes::{self as words, Before};
 use super::{gets, waiting};
 use crate::remedy::Remedy;
 use crate::script::{self, Command, NoCommand, Resource, Script, delete_in, describe_pool};
-use crate::stage::{look_at_link, mend_link};
+use crate::stage::{Subject, cause_text, logs_of, look_at_link, mend_link};
 use crate::words::{republish, restore_webhook};
 use dra_allocator::{ConstraintName, Together};
 use dra_model::{
-    Claim, Cluster, Component, Event, Key, Kind, NodeSelector, Pod, PoolId, Str, Strategy, Time,
+    Claim, Cluster, Component, Event, Gate, Key, Kind, NodeSelector, Pod, PodGroup, PoolId, Str, Strategy,
+    Time,
 };
-use dra_rules::kubelet::{BrokenLink, KeptOff, PUBLISHING_SECONDS};
-use dra_rules::owners::Rollout;
+use dra_rules::kubelet::{BrokenLink, KeptOff, PUBLISHING_SECONDS, PodStage};
+use dra_rules::owners::{OwnerName, Rollout};
 use dra_rules::quota::{Quotas, Refusal, lacks_use, refusing};
 use dra_rules::reservation::{self, UnlistedDevices, former_pods};
-use dra_rules::scheduling::{BINDING_TIMEOUT, Fix, Fixes, Found, Readiness, victims};
+use dra_rules::scheduling::{BINDING_TIMEOUT, Fix, Fixes, Found, Readiness, ShortGang, victims};
 use dra_rules::validation::Webhook;
 
 impl Diagnosis {
@@ -392,6 +393,27 @@ impl FixItem {
         )
     }
 
+    /// Has an operator finish the update of a node, with its pod that does not run.
+    pub(super) fn finish_update(node: &Str, key: &Str, state: &Str, operator: Option<&PodStage<'_>>) -> Self {
+        let pod = operator.map(|found| found.pod.key());
+        let look = match &pod {
+            Some(pod) => logs_of(pod),
+            None => Command::kubectl("describe").object(Kind::Node, node).done(),
+        };
+        let why = operator.and_then(|found| {
+            let stuck = found.stuck.as_ref()?;
+            Some(cause_text(&stuck.cause, &Subject::of(found.pod)))
+        });
+        let how = Remedy::by_hand(words::FINISH_UPDATE);
+        Self::unproven(
+            "RestoreNode",
+            format!("node/{node}"),
+            words::finish_update(node, key, state, pod.as_ref()),
+            why.into_iter().fold(how, Remedy::note),
+        )
+        .look(look)
+    }
+
     /// Has a container of `pod` list what it needs of a claim.
     pub(super) fn list(pod: &Pod, unlisted: &UnlistedDevices) -> Self {
         Self::unproven(
@@ -399,6 +421,72 @@ impl FixItem {
             format!("pod/{}", pod.key()),
             words::list(unlisted),
             Remedy::by_hand(words::LIST_HOW),
+        )
+    }
+
+    /// Has the pod not tolerate a taint for a time that is over.
+    pub(super) fn drop_toleration(pod: &Pod) -> Self {
+        Self::unproven(
+            "DropToleration",
+            format!("pod/{}", pod.key()),
+            words::DROP_TOLERATION,
+            Remedy::by_hand(words::DROP_TOLERATION_HOW),
+        )
+    }
+
+    /// Has the owner of the pod create as many pods as its gang needs, where it never does.
+    pub(super) fn complete(cluster: &Cluster, pod: &Pod, gang: &ShortGang<'_>) -> Option<Self> {
+        let reference = pod.metadata.controller()?;
+        let owner = cluster
+            .environment()
+            .owners
+            .find(reference, &pod.metadata.namespace)?;
+        let creates = owner.at_once.or(owner.replicas)?;
+        let made_by = gang.group.metadata.controller();
+        // What created the group may create more than this owner.
+        let is_alone = made_by.is_none_or(|made_by| made_by.uid == owner.uid);
+        let needed = i64::try_from(gang.min_count).ok()?;
+        (is_alone && creates < needed).then(|| {
+            let key = gang.group.metadata.key();
+            Self::unproven(
+                "CompleteGang",
+                format!("podgroup/{key}"),
+                words::complete_gang(&key, creates, &OwnerName::from(owner).to_string(), needed),
+                Remedy::by_hand(words::COMPLETE_GANG_HOW),
+            )
+        })
+    }
+
+    /// Lets the members of a group be in several domains of a topology.
+    pub(super) fn spread(group: &PodGroup) -> Option<Self> {
+        let topology = &group.spec.scheduling_constraints.as_ref()?.topology;
+        let keys: Vec<&Str> = topology.iter().map(|constraint| &constraint.key).collect();
+        let key = group.metadata.key();
+        (!keys.is_empty()).then(|| {
+            Self::unproven(
+                "RelaxPlacement",
+                format!("podgroup/{key}"),
+                words::spread(&key, &keys),
+                Remedy::by_hand(words::SPREAD_HOW),
+            )
+        })
+    }
+
+    /// Enables a gate in components that lack it, of release 1.`minor`.
+    pub(super) fn enable(gate: Gate, components: &[Component], minor: u32) -> Self {
+        let (message, how) = words::enable(gate, components, gate.on_since(minor));
+        let target = components.first().copied().map_or("", Into::into);
+        Self::unproven("EnableGate", target, message, Remedy::by_hand(how))
+    }
+
+    /// Has a LeaderWorkerSet create workers before `leader` is ready.
+    pub(super) fn start_workers(leader: &Pod, set: &Str) -> Self {
+        let namespace = &leader.metadata.namespace;
+        Self::unproven(
+            "RepairContainer",
+            format!("leaderworkerset/{namespace}/{set}"),
+            words::start_workers(set),
+            Remedy::by_hand(words::START_WORKERS),
         )
     }
 

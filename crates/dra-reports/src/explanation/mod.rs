@@ -34,8 +34,8 @@ use self::coming::{Unpublished, is_of_autoscaler};
 use self::diagnosis::{Answer, Cause, NodeGroup, Reason, Warning};
 use self::fact::{Brief, Evidence, Fact, Limited, Often};
 use super::allocation::{
-    Exactness, Fit, Other, Settings, Target, Trust, Units, alone, caveats, is_open, otherwise, place_all,
-    timeouts,
+    Exactness, Fit, Other, Settings, Target, Trust, Units, alone, caveats, is_evicted_at_once, is_open,
+    otherwise, place_all, timeouts,
 };
 use super::remedy::{Remedy, drop_finalizers, end_consumers};
 use super::stage::unlisted_text;
@@ -44,8 +44,8 @@ use crate::script::{Command, replace_saved, save_without_finalizers};
 use dra_allocator::Failure;
 use dra_allocator::devices::{ClassSelectors, RuledOut};
 use dra_model::{
-    Change, Claim, Cluster, Component, Event, Gap, Gate, Key, Kind, Meta, Node, Object, Pod, Str, Taint,
-    TaintRule, lookup,
+    Change, Claim, Cluster, Component, Event, Gap, Gate, Key, Kind, Meta, Node, Object, OwnerReference, Pod,
+    Str, Taint, TaintRule, lookup,
 };
 use dra_rules::kubelet::is_over;
 use dra_rules::owners::Queued;
@@ -216,7 +216,10 @@ fn with_quotas(
             report
                 .notes
                 .extend(claims.flat_map(|claim| stuck_users(cluster, claim, settings.now)));
-            report.notes.extend(shared_by_all(cluster, pod));
+            if let Some((owner, shared)) = shared_by_all(cluster, pod) {
+                report.notes.push(words::shared_by_all(&manager(owner), &shared));
+                report.share_no_claim(pod, owner, &shared);
+            }
         }
         waiting::add_waiting(&mut report, cluster, pod);
         undecided(&mut report, cluster, &key.namespace);
@@ -234,8 +237,8 @@ fn with_quotas(
     report
 }
 
-/// That the pod names a claim of its own that another pod of its owner uses on a node, as all of them do.
-fn shared_by_all(cluster: &Cluster, pod: &Pod) -> Option<String> {
+/// The claim that the pod names and that another pod of its owner uses on a node, as all of them do, with that owner.
+fn shared_by_all<'p>(cluster: &Cluster, pod: &'p Pod) -> Option<(&'p OwnerReference, Key)> {
     let owner = pod.metadata.controller()?;
     let is_sibling = |other: &Arc<Pod>| other.node().is_some() && other.metadata.is_sibling(&pod.metadata);
     let names = pod.spec.resource_claims.iter();
@@ -243,7 +246,7 @@ fn shared_by_all(cluster: &Cluster, pod: &Pod) -> Option<String> {
         .filter_map(|entry| entry.resource_claim_name.as_ref())
         .map(|name| pod.metadata.beside(name));
     let shared = keys.find(|key| cluster.pods_of_claim(key).any(is_sibling))?;
-    Some(words::shared_by_all(&manager(owner), &shared))
+    Some((owner, shared))
 }
 
 /// Says what keeps the pod from fitting once its gates are removed, if it is known, and what helps where that is not a matter of nodes.
@@ -485,6 +488,12 @@ impl<'e> Explained<'e> {
             }
             _ => report.notes.extend(otherwise.notes()),
         }
+        if report.verdict() == ClusterVerdict::DoesNotFit {
+            let minor = cluster.environment().emulated_minor;
+            let fixes = otherwise.lacking.iter();
+            let fixes = fixes.map(|(gate, components)| FixItem::enable(*gate, components, minor));
+            report.fixes.splice(..0, fixes);
+        }
         report.assumed_gates = otherwise.gates;
         report.assumed_release = otherwise.release;
         if report.verdict() == ClusterVerdict::Fits
@@ -567,6 +576,17 @@ impl<'e> Explained<'e> {
                 let who = words::fixes::create_how(Kind::DeviceClass, None);
                 let look = Command::kubectl("get").arg("deviceclasses").done();
                 FixItem::unproven("CreateClass", target, message, by_hand(who)).look(look)
+            }
+            Obstacle::Group(_) => {
+                let gang = self
+                    .pod
+                    .and_then(|pod| Some((pod, self.scheduler.short_gang(pod)?)));
+                let Some((pod, gang)) = gang else { return };
+                report.notes.push(words::short_gang(&gang));
+                match FixItem::complete(self.cluster(), pod, &gang) {
+                    Some(fix) => fix,
+                    None => return,
+                }
             }
             Obstacle::Gated(gates) => {
                 let Some(pod) = self.pod else { return };
@@ -708,6 +728,7 @@ impl<'e> Explained<'e> {
             _ => None,
         });
         let pod = self.pod.map(|pod| &**pod);
+        let evicted = pod.filter(|_| is_evicted_at_once(self.cluster(), fitting.clone(), self.settings.now));
         report.notes.splice(..0, caveats(self.cluster(), pod, fitting));
         let selectors = ClassSelectors::of(self.cluster());
         let looks = reasons::Looks::new(&selectors);
@@ -751,6 +772,10 @@ impl<'e> Explained<'e> {
                     report.cause = Some(Cause::TooManyConsumers(full.key()));
                     report.notes.push(words::FULL.to_owned());
                     report.fixes.extend(FixItem::of_former(self.cluster(), full));
+                }
+                None if let Some(pod) = evicted => {
+                    report.conclude(Answer::Evicted(fits, nodes.len()));
+                    report.fixes.push(FixItem::drop_toleration(pod));
                 }
                 None => report.conclude(Answer::Fits(fits, nodes.len())),
             }
@@ -849,7 +874,7 @@ impl<'e> Explained<'e> {
             self.restore_node(report, &unpublished);
             let starting = self.await_new_nodes(report, &unpublished);
             waiting::add_starting(report, &starting);
-            self.await_updated_node(report);
+            self.await_updated_node(report, &unpublished);
         }
     }
 

@@ -90,6 +90,7 @@ impl Answer {
             | Self::OpenNode(_)
             | Self::Error
             | Self::Fits(..)
+            | Self::Evicted(..)
             | Self::GaveUp(_)
             | Self::Nowhere(_)
             | Self::Allocated(_)

@@ -8,7 +8,8 @@ use super::items::{FilterCount, FixItem};
 use super::{waiting, words};
 use crate::remedy::Remedy;
 use crate::script::{Command, Resource};
-use dra_model::{Cluster, Event, Key, Kind, Pod, Str};
+use dra_model::{Cluster, Event, Key, Kind, OwnerReference, Pod, Str};
+use dra_rules::reservation::manager;
 use dra_rules::scheduling::{Rejection, Unsimulated};
 
 /// PersistentVolumeClaims, which the model does not have.
@@ -47,6 +48,35 @@ impl Diagnosis {
         waiting::add_rejected(self, by);
         self.fixes.extend(fixes(cluster, pod, by));
         true
+    }
+
+    /// Has the pods of an owner share no claim, where they must not be on one node.
+    pub(super) fn share_no_claim(&mut self, pod: &Pod, owner: &OwnerReference, shared: &Key) {
+        let Some(Cause::Rejected(_, by) | Cause::RejectedBesides(_, by)) = &self.cause else {
+            return;
+        };
+        let is_apart = |rejection: &Rejection| {
+            matches!(
+                rejection.filter,
+                Unsimulated::PodAntiAffinity | Unsimulated::OthersAntiAffinity
+            )
+        };
+        if !by.iter().any(is_apart) {
+            return;
+        }
+        self.fixes.retain(|fix| fix.kind != "RelaxPlacement");
+        let is_machine = owner.kind == "VirtualMachineInstance";
+        let fix = FixItem::unproven(
+            "RelaxPlacement",
+            format!("pod/{}", pod.key()),
+            words::fixes::share_no_claim(shared, &manager(owner)),
+            Remedy::by_hand(if is_machine {
+                words::fixes::STOP_MIGRATION
+            } else {
+                words::fixes::SHARE_NO_CLAIM
+            }),
+        );
+        self.fixes.insert(0, fix);
     }
 
     /// Says that filters which are not simulated reject the pod on all nodes that are left for the filter for devices, which comes behind

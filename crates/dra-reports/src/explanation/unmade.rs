@@ -10,7 +10,7 @@ use super::words::Upcoming;
 use super::{Explained, word, words};
 use crate::remedy::Remedy;
 use dra_model::{Cluster, Component, Gate, Key, Kind, Object, Owner, Pod};
-use dra_rules::kubelet::{is_called_like, is_called_plugin, is_ready, unscheduled};
+use dra_rules::kubelet::{controllers, is_called_plugin, is_ready, unscheduled};
 use dra_rules::reservation::{Lacks, Next, Unmade, owning_group, unmade};
 use dra_rules::scheduling::ClaimProblem;
 use dra_rules::validation::{ADMIN_ACCESS, AdminAccess, Webhook, admin_access, is_of_policy};
@@ -247,18 +247,9 @@ fn maker_elsewhere<'c>(cluster: &'c Cluster, missing: &Key) -> Option<(&'c Owner
     Some((maker(cluster, &key)?, key))
 }
 
-/// The pod that runs the controller of an owner, if it is not ready: that of a Deployment which is called like the vendor and a controller.
+/// The pod that runs the controller of an owner, as a part of a driver, if it is not ready.
 fn stopped_controller<'c>(cluster: &'c Cluster, owner: &Owner) -> Option<&'c Arc<Pod>> {
-    let mut pods = cluster.pods().filter(|pod| {
-        let made_by = pod.metadata.controller();
-        let set = made_by.filter(|set| set.kind == "ReplicaSet");
-        !pod.is_terminal()
-            && set.is_some_and(|set| {
-                set.name.contains("controller")
-                    && is_called_plugin(&set.name)
-                    && is_called_like(&owner.group, &set.name)
-            })
-    });
+    let mut pods = controllers(cluster, &owner.group).filter(|pod| is_called_plugin(&pod.metadata.name));
     let first = pods.next()?;
     // One of several is enough.
     let any_is_ready = is_ready(first) || pods.any(|pod| is_ready(pod));

@@ -12,7 +12,7 @@ use super::words;
 use super::{Explained, diagnosis, groups, reasons};
 use crate::allocation::{Units, hanging_on};
 use crate::remedy::top_owner;
-use crate::stage::{Subject as StageSubject, cause_text};
+use crate::stage::{Subject as StageSubject, cause_text, unlisted_text};
 use crate::words::controller;
 use dra_allocator::devices::{ClassSelectors, Features};
 use dra_allocator::{ConstraintName, Failure, Together, attribute_of};
@@ -21,7 +21,7 @@ use dra_model::{
 };
 use dra_rules::kubelet::{self, Stage, Stages};
 use dra_rules::owners::{Replacing, waiting_for};
-use dra_rules::reservation::{claim_names, manager};
+use dra_rules::reservation::{Unlisted, claim_names, manager, unlisted};
 use dra_rules::scheduling::{
     Consumer, Cycle, GroupResult, Kept, Lack, Rejection, Scheduler, Start, Subject, Uncertain, Waiting,
     emptied, waiting,
@@ -319,6 +319,13 @@ fn idle_holders(explained: &Explained<'_>, consumers: &[Consumer]) -> Vec<String
         let Consumer::Pod(key) = consumer else { return None };
         let pod = cluster.pod(key).filter(|pod| !pod.metadata.is_deleting())?;
         let found = stages.pod(pod)?;
+        if found.stage == Stage::Running
+            && let Some(unlisted) = unlisted(cluster, pod)
+                .iter()
+                .find(|unlisted| matches!(unlisted.why, Unlisted::Finished(_)))
+        {
+            return Some(words::lasting_holder(key, &unlisted_text(unlisted)));
+        }
         let cause = &found.stuck.as_ref()?.cause;
         let why = cause_text(cause, &StageSubject::of(pod));
         match cause {

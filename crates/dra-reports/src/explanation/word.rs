@@ -177,6 +177,13 @@ pub(super) fn of_scheduler(
             .notes
             .push(words::may_lack_namespaces(&pod.metadata.namespace));
     }
+    if word.who == Speaker::Scheduler && word.said.starts_with("pod group is unschedulable") {
+        let group = pod.pod_group().map(|name| pod.metadata.beside(name));
+        let group = group.and_then(|key| cluster.pod_group(&key));
+        report
+            .fixes
+            .extend(group.and_then(|group| FixItem::spread(group)));
+    }
     let is_outdated = word.who == Speaker::Scheduler && is_outdated(cluster, pod, &word.said);
     report.contradict(word, is_outdated);
 }

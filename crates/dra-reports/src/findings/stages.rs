@@ -140,11 +140,13 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         | Cause::RuntimeDown { .. }
         | Cause::KillFails { .. }
         | Cause::ContainersNotStopped
+        | Cause::NotRemoved
+        | Cause::ClaimNeverMade { .. }
         | Cause::Unrecognized { .. } => Code::StartUnexplained,
         Cause::PodFailed { reason, .. } if is_refusal(reason) => Code::StartUnexplained,
         Cause::Finalizers(_) => Code::DeletionStuck,
         Cause::NodeGone { .. } => Code::PodOnOtherNode,
-        Cause::ToBeEvicted { due: Due::Overdue(_), .. } => Code::EvictionOverdue,
+        Cause::ToBeEvicted { due: Due::Overdue(_) | Due::Unserved(_), .. } => Code::EvictionOverdue,
         Cause::ContainerNotStarted(..) | Cause::ContainerEnds(..) | Cause::ProbeFails { .. } => Code::ContainerNotRunning,
         // It has ended, and its owner knows.
         Cause::PodFailed { .. }

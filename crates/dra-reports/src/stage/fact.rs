@@ -140,8 +140,8 @@ impl StageFact {
             | Cause::NetworkNotReady { text }
             | Cause::SandboxFails { text }
             | Cause::RuntimeDown { text }
-            | Cause::ProbeFails { text }
-            | Cause::NotReady { text }
+            | Cause::ProbeFails { text, .. }
+            | Cause::NotReady { text, .. }
             | Cause::KillFails { text, .. }
             | Cause::Unrecognized { text } => *text = without_ids(text, &pod.name),
             Cause::DriverNotRegistered { .. }
@@ -149,6 +149,8 @@ impl StageFact {
             | Cause::Claim(_)
             | Cause::ContainerEnds(_, None)
             | Cause::ContainersNotStopped
+            | Cause::NotRemoved
+            | Cause::ClaimNeverMade { .. }
             | Cause::KubeletTooOld { .. }
             | Cause::DeviceNotPublished { .. }
             | Cause::DeviceUnhealthy { .. }

@@ -1,5 +1,6 @@
 //! What lets a pod continue from its stage.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -12,12 +13,12 @@ use crate::script::{
 use crate::words::delete_rule;
 use dra_model::{DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
-    Attaching, BrokenLink, Cause, Doing, Evidence, KeptOff, Maker, Party, Plugin, PodStage, Problem, Stages,
-    Unread, has_logs,
+    Attaching, BrokenLink, Cause, Doing, Due, Evidence, KeptOff, Maker, Party, Plugin, PodStage, Problem,
+    Stages, Unread, controllers, has_logs, is_ready,
 };
 use dra_rules::owners::replacement;
 use dra_rules::reservation::{Lacks, Origin, may_run, unmade, users};
-use dra_rules::scheduling::daemon_tolerations;
+use dra_rules::scheduling::{daemon_tolerations, other_scheduler};
 use dra_rules::validation::Webhook;
 
 /// Advice for a stuck pod.
@@ -73,6 +74,15 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             Advice::by_hand("RepairContainer", format!("pod/{key}"), words::get_ready(&key))
                 .look(describe(&key))
         }
+        Cause::NodesMissing { kept_off: None, .. } if let Some(daemon) = stages.daemon(pod) => {
+            let key = daemon.pod.key();
+            Advice::by_hand(
+                "RepairContainer",
+                format!("pod/{key}"),
+                words::get_daemon_ready(&key),
+            )
+            .look(logs_of(&key))
+        }
         Cause::DriverFails { .. } | Cause::PrepareRefused { .. } => {
             let configured = configured(stages, stage);
             let why = configured.map_or(Unprepared::Refused, Unprepared::Configured);
@@ -113,7 +123,16 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         Cause::Claim(Problem::TemplateMissing(_)) => {
             Advice::by_hand("CreateTemplate", of_pod(), words::create_template())
         }
-        Cause::Claim(_) => again(pod, place_again(stages.cluster(), pod)),
+        Cause::Claim(_) => {
+            let advice = again(pod, place_again(stages.cluster(), pod));
+            match other_scheduler(stages.cluster().environment(), pod) {
+                Some(_) => Advice {
+                    message: words::place_otherwise(pod.scheduler()),
+                    ..advice
+                },
+                None => advice,
+            }
+        }
         Cause::DriverDown { drivers, .. } => {
             let first = drivers.first().zip(pod.node());
             let plugin = first.map(|(driver, node)| stages.plugin(driver, node));
@@ -171,8 +190,11 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         {
             Advice::by_hand("RepairContainer", of_pod(), words::make_pod_ready()).look(describe(&pod.key()))
         }
-        Cause::ProbeFails { .. } | Cause::NotReady { .. } => {
-            Advice::by_hand("RepairContainer", of_pod(), words::probe()).look(describe(&pod.key()))
+        Cause::ProbeFails { container, text } | Cause::NotReady { container, text } => {
+            // Of `kubelet/prober/prober_manager.go` and `prober.go`, `probe`, v1.37.2.
+            let restarts = text.starts_with("Startup probe") || text.starts_with("Liveness probe");
+            let text = words::probe(container.as_ref(), restarts);
+            Advice::by_hand("RepairContainer", of_pod(), text).look(describe(&pod.key()))
         }
         Cause::ContainerNotStarted(container, _) => {
             let how = match stuck.cause.party() {
@@ -235,7 +257,15 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             let target = format!("driver/{driver}");
             Advice::by_hand("RestoreDriver", target, words::publish(driver, node)).look(pods_on(node))
         }
+        Cause::DeviceUnhealthy { device, .. } if stages.is_kept_off(pod, device) => {
+            again(pod, place_again(stages.cluster(), pod).note(words::KEPT_OFF))
+        }
         Cause::DeviceUnhealthy { device, .. } => again(pod, Remedy::by_hand(words::unhealthy(device))),
+        Cause::ToBeEvicted {
+            rule: Some(_),
+            due: Due::Unserved(_),
+            ..
+        } => Advice::by_hand("EnableGate", of_pod(), words::enable_rules()),
         Cause::ToBeEvicted {
             rule: Some(rule),
             taint,
@@ -264,10 +294,24 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         Cause::NetworkNotReady { .. } => {
             Advice::by_hand("RestoreNode", of_node(), words::network(node)).look(describe_node())
         }
-        Cause::Finalizers(names) => without_finalizers(pod, names),
+        Cause::Finalizers(names) => without_finalizers(stages, pod, names),
         Cause::Binding { device, attaching } => attach(stages, pod, device, attaching),
         Cause::Unrecognized { .. } => {
             Advice::by_hand("ReadKubelet", of_node(), words::read(node, words::UNRECOGNIZED))
+        }
+        Cause::NotRemoved => Advice::by_hand("ReadKubelet", of_node(), words::read(node, words::NOT_REMOVED))
+            .look(describe(&pod.key())),
+        Cause::ClaimNeverMade { .. } => {
+            let delete = Command::kubectl("delete")
+                .object(Kind::Pod, &pod.metadata.name)
+                .namespace(&pod.metadata.namespace)
+                .args(&["--force"]);
+            Advice::new(
+                "ForceDelete",
+                of_pod(),
+                words::FORCE_DELETE,
+                Remedy::command(delete.done()).note(words::NOTHING_PREPARED),
+            )
         }
         Cause::ContainersNotStopped => {
             Advice::by_hand("ReadKubelet", of_node(), words::read(node, words::NOT_STOPPED))
@@ -299,9 +343,17 @@ fn lost(stages: &Stages<'_>, pod: &Arc<Pod>) -> Advice {
             .filter(|other| other.node() == pod.node() && other.metadata.uid != pod.metadata.uid);
         pods.extend(here);
     }
+    let has_lost = |pod: &Pod| {
+        let found = stages.cluster().pod(&pod.key()).and_then(|pod| stages.stuck(pod));
+        let cause = found.and_then(|found| found.stuck).map(|stuck| stuck.cause);
+        matches!(
+            cause,
+            Some(Cause::DevicesUnresolvable { .. } | Cause::PreparationForgotten { .. })
+        )
+    };
     let running: Vec<String> = pods[1..]
         .iter()
-        .filter(|pod| may_run(pod))
+        .filter(|pod| may_run(pod) && !has_lost(pod))
         .map(|pod| format!("pod/{}", pod.key()))
         .collect();
     if !running.is_empty() {
@@ -318,9 +370,16 @@ fn lost(stages: &Stages<'_>, pod: &Arc<Pod>) -> Advice {
     }
 }
 
-/// Finalizers go with those who set them. What a component of Kubernetes set it takes off itself.
-fn without_finalizers(pod: &Arc<Pod>, names: &[Str]) -> Advice {
+/// Finalizers go with those who set them. What a component of Kubernetes set, or one that runs, it takes off itself.
+fn without_finalizers(stages: &Stages<'_>, pod: &Arc<Pod>, names: &[Str]) -> Advice {
     let target = format!("pod/{}", pod.key());
+    let mut domains = names.iter().filter_map(|name| Some(name.split_once('/')?.0));
+    let running = |domain| controllers(stages.cluster(), domain).find(|pod| is_ready(pod));
+    if let Some(controller) = domains.find_map(running) {
+        let key = controller.key();
+        return Advice::by_hand("AwaitFinalizer", target, words::await_controller(names, &key))
+            .look(logs_of(&key));
+    }
     match drop_finalizers(Kind::Pod, &pod.metadata) {
         Some((foreign, remedy)) => {
             Advice::new("RemoveFinalizer", target, words::drop_finalizer(&foreign), remedy)
@@ -368,15 +427,30 @@ fn configured(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<String> {
     })
 }
 
+/// Returns whether the text has the name of a device as a word of its own.
+fn names(text: &str, device: &str) -> bool {
+    let is_of_name = |character: char| character.is_ascii_alphanumeric() || character == '-';
+    text.split(|character| !is_of_name(character))
+        .any(|word| word == device)
+}
+
 fn of_driver(stages: &Stages<'_>, stage: &PodStage<'_>, node: &str, why: Unprepared) -> Advice {
-    let drivers = stages.claims(stage.pod).flat_map(|claim| claim.results());
-    let drivers: std::collections::BTreeSet<&Str> = drivers.map(|result| &result.driver).collect();
+    let results = || stages.claims(stage.pod).flat_map(|claim| claim.results());
+    let said = match stage.stuck.as_ref().map(|stuck| &stuck.cause) {
+        Some(Cause::PrepareRefused { text, .. }) => text.as_str(),
+        _ => "",
+    };
+    let drivers: BTreeSet<&Str> = results().map(|result| &result.driver).collect();
+    // The kubelet does not name the driver, whose words may name a device of it.
+    let named = results().filter(|result| names(said, &result.device));
+    let named: BTreeSet<&Str> = named.map(|result| &result.driver).collect();
+    let drivers = if named.is_empty() { drivers } else { named };
     let only = drivers.iter().next().copied().filter(|_| drivers.len() == 1);
     let plugin = only
         .zip(stage.pod.node())
         .map(|(driver, node)| stages.plugin(driver, node));
     let target = only.map_or_else(|| format!("node/{node}"), |driver| format!("driver/{driver}"));
-    Advice::by_hand("RepairDriver", target, words::prepare(only, why))
+    Advice::by_hand("RepairDriver", target, words::prepare(&drivers, why))
         .look(logs(plugin.as_ref().and_then(Plugin::pod), node))
 }
 
@@ -411,6 +485,12 @@ fn of_plugin(stages: &Stages<'_>, driver: &Str, plugin: &Plugin, node: &str) -> 
         Plugin::Ready(pod, ..) if stages.is_registering(plugin) => {
             Advice::by_hand("AwaitDriver", target.clone(), words::await_driver(driver, node))
                 .look(logs(Some(pod), node))
+        }
+        // What a restart helps against does not befall all nodes.
+        Plugin::Ready(pod, ..) if stages.is_registered_nowhere(driver) => {
+            let own = stages.pod_of(plugin);
+            let own = own.and_then(|pod| pod.spec.volumes.plugin_folder.as_ref());
+            restore(Restore::Anywhere(own)).look(logs(Some(pod), node))
         }
         Plugin::Ready(pod, ..) => {
             let text = words::restart(driver, node);

@@ -740,11 +740,26 @@ fn a_pod_that_does_not_terminate_is_reported_with_the_reason() {
         base().pod(finalizer).told(),
         "Gone Finalizers Administrator: none of its containers is running, but finalizer example.com/keep keeps the pod"
     );
-    assert_eq!(
+    let succeeded = |at: &'static str| {
         base()
-            .pod(|pod| pod["status"]["phase"] = json!("Succeeded"))
-            .told(),
-        "Gone"
+            .pod(move |pod| {
+                pod["status"]["phase"] = json!("Succeeded");
+                pod["metadata"]["deletionTimestamp"] = json!(at);
+            })
+            .told()
+    };
+    assert_eq!(succeeded("2026-11-21T11:58:00Z"), "Gone");
+    assert_eq!(
+        succeeded("2026-11-21T11:55:00Z"),
+        "Gone NotRemoved Administrator: it has finished, but the kubelet on node-1 has not removed it, which was due at 2026-11-21T11:55:00Z"
+    );
+    let unmade = |pod: &mut Value| {
+        pod["spec"]["resourceClaims"] = json!([{"name": "c", "resourceClaimTemplateName": "t"}]);
+        pod["status"] = json!({"phase": "Pending"});
+    };
+    assert_eq!(
+        base().pod(unmade).told(),
+        "Unpreparing ClaimNeverMade Administrator: it was deleted before its claim c was created, and the kubelet on node-1 fails to unprepare a claim without a name (kubernetes/kubernetes#139772)"
     );
 }
 

@@ -118,7 +118,7 @@ pub fn claim_eviction_by(
 ) -> Option<Eviction> {
     let mut at: Option<Time> = None;
     let mut reasons = Vec::new();
-    each_effect(claim, taints, timescale, now, |instant, origin| {
+    each_effect(claim.results(), taints, timescale, now, |instant, origin| {
         at = Some(at.map_or(instant, |at| at.min(instant)));
         reasons.push(origin);
     });
@@ -135,7 +135,16 @@ pub fn has_to_go(claim: &Claim, taints: &Taints<'_>) -> bool {
     let mut goes = false;
     // When does not matter.
     let (scale, now) = (Timescale::default(), Time::from_unix_seconds(0));
-    each_effect(claim, taints, &scale, now, |_, _| goes = true);
+    each_effect(claim.results(), taints, &scale, now, |_, _| goes = true);
+    goes
+}
+
+/// Returns whether the pods of a claim with these results have to go by `now`.
+pub fn has_to_go_by(results: &[AllocatedDevice], taints: &Taints<'_>, now: Time) -> bool {
+    let mut goes = false;
+    each_effect(results, taints, &Timescale::default(), now, |at, _| {
+        goes |= at <= now;
+    });
     goes
 }
 
@@ -177,15 +186,15 @@ pub(super) fn goes_despite_request(claim: &Claim, taints: &Taints<'_>) -> bool {
     })
 }
 
-/// Every NoExecute taint of the claim's devices that is not tolerated for good, with when it takes effect.
+/// Every NoExecute taint of a claim's devices that is not tolerated for good, with when it takes effect.
 fn each_effect(
-    claim: &Claim,
+    results: &[AllocatedDevice],
     taints: &Taints<'_>,
     timescale: &Timescale,
     now: Time,
     mut tell: impl FnMut(Time, Origin),
 ) {
-    for result in claim.results() {
+    for result in results {
         for DeviceTaint { taint, origin } in taints.of_device(&result.id()) {
             if taint.effect != NO_EXECUTE {
                 continue;

@@ -13,10 +13,10 @@ mod timescale;
 pub use disruption::{DISRUPTION_TARGET, MARKED, disruption, eviction_of};
 pub use due::{
     Eviction, LONGEST_TOLERATION, Tolerance, claim_eviction, claim_eviction_by, due, evicting_taint,
-    has_to_go, tolerance,
+    has_to_go, has_to_go_by, tolerance,
 };
 pub use pods::{consumers, evicted_despite_request, evicting_claims, passed_over, pod_eviction};
-pub use release::{EvictingClaims, Release};
+pub use release::{EvictingClaims, Release, rules_are_guessed};
 pub use status::{
     EVICTION_IN_PROGRESS, RuleCounts, condition_of, count, evicted_so_far, namespaces, pending,
     rule_condition,

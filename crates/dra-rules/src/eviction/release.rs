@@ -91,6 +91,14 @@ impl Release {
     }
 }
 
+/// Returns whether rules only seem to be obeyed because they exist: kube-controller-manager has their gate off by default, and nothing shows how it runs.
+pub fn rules_are_guessed(environment: &Environment) -> bool {
+    let gate = Gate::DRADeviceTaintRules;
+    let state = environment.gate(Component::ControllerManager, gate);
+    let default = gate.default_in(environment.emulated_minor, environment.min_compatibility_minor);
+    default == Some(false) && state.enabled && !state.evidence.is_of_now()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -154,6 +154,8 @@ pub enum Cause {
     },
     /// A probe fails of a container that others wait for.
     ProbeFails {
+        /// The container, if the kubelet names it.
+        container: Option<Str>,
         /// In the kubelet's words.
         text: String,
     },
@@ -177,12 +179,21 @@ pub enum Cause {
     },
     /// The containers of the pod are to end, and long after that the kubelet has told nothing of them.
     ContainersNotStopped,
+    /// The pod has ended and was deleted, and long after that the kubelet has not removed it.
+    NotRemoved,
+    /// The pod was deleted before it had a claim, and the kubelet does not unprepare devices without the name of one.
+    ClaimNeverMade {
+        /// The entry of the pod without a claim.
+        entry: Str,
+    },
     /// The kubelet lacks a feature that the claim needs.
     KubeletTooOld {
         /// Its version, as far as it is known.
         version: Str,
         /// The feature.
         gate: String,
+        /// True if the kubelet says so, false if it only has the feature off by default.
+        is_told: bool,
     },
     /// The claim exists, but the kubelet cannot read it.
     ClaimUnreadable {
@@ -229,6 +240,8 @@ pub enum Cause {
     },
     /// The containers of the pod run, and it is not ready.
     NotReady {
+        /// The container with a probe that fails, if the kubelet names it.
+        container: Option<Str>,
         /// In the kubelet's words.
         text: String,
     },
@@ -279,6 +292,8 @@ pub enum Due {
     Now,
     /// It should have done so then.
     Overdue(Time),
+    /// The same, and the rule shows no trace of it: its gate is off by default in the release.
+    Unserved(Time),
 }
 
 impl Cause {
@@ -324,6 +339,8 @@ impl Cause {
             | Self::PodFailed { .. }
             | Self::KillFails { .. }
             | Self::ContainersNotStopped
+            | Self::NotRemoved
+            | Self::ClaimNeverMade { .. }
             | Self::KubeletTooOld { .. }
             | Self::ClaimUnreadable { .. }
             | Self::NodeSilent { .. }
@@ -400,6 +417,8 @@ impl Cause {
             | Self::RuntimeDown { .. }
             | Self::KillFails { .. }
             | Self::ContainersNotStopped
+            | Self::NotRemoved
+            | Self::ClaimNeverMade { .. }
             | Self::KubeletTooOld { .. }
             | Self::ClaimUnreadable { .. }
             | Self::ToBeEvicted { .. }

@@ -153,6 +153,17 @@ pub fn is_called_plugin(name: &str) -> bool {
         .any(|word| name.contains(word))
 }
 
+/// The pods that run what controls the objects of a domain, such as `kueue.x-k8s.io`: those that are called like it and a controller.
+pub fn controllers<'c>(cluster: &'c Cluster, domain: &str) -> impl Iterator<Item = &'c Arc<Pod>> {
+    cluster.pods().filter(move |pod| {
+        let name = &pod.metadata.name;
+        !pod.is_terminal()
+            && daemon_set_of(pod).is_none()
+            && name.contains("controller")
+            && is_called_like(domain, name)
+    })
+}
+
 /// The node of a pod, or the one that the controller of DaemonSets has made it for.
 fn node_of(pod: &Pod) -> Option<&Str> {
     pod.node().or_else(|| {
@@ -460,7 +471,7 @@ pub fn unscheduled(pod: &Pod) -> Option<&Str> {
 }
 
 /// A container of the pod that does not run.
-fn crashes(pod: &Pod) -> Option<Waiting> {
+pub(super) fn crashes(pod: &Pod) -> Option<Waiting> {
     containers(pod).find_map(Waiting::of)
 }
 

@@ -13,7 +13,7 @@ use super::{
     needs_unprepare,
 };
 use crate::eviction::eviction_of;
-use crate::reservation::{PodGroups, is_consumer};
+use crate::reservation::{Lacks, PodGroups, is_consumer, unmade};
 use crate::scheduling::is_sidecar;
 use dra_model::{Claim, Container, ContainerEnd, ContainerStatus, Event, Kind, Pod, Str, Time};
 
@@ -29,6 +29,30 @@ impl<'c> Stages<'c> {
                 Some(since),
                 Evidence::ToBeGone(since),
             )
+        })
+    }
+
+    /// The kubelet reports the end of a pod once its devices are unprepared, and removes it once its volumes and directories are cleaned up.
+    /// Mirrors `kubelet/status/status_manager.go`, `canBeDeleted`, v1.37.2.
+    pub(super) fn not_removed(&self, pod: &Pod) -> Option<Stuck<'c>> {
+        let since = pod.metadata.deletion_timestamp?;
+        let node = pod.node()?;
+        let is_late = self.now.since(since).as_secs() >= SILENT_SECONDS && self.has_reported(node, since);
+        (is_late && !self.heartbeat(node).is_silent())
+            .then(|| Stuck::new(Cause::NotRemoved, Some(since), Evidence::ToBeGone(since)))
+    }
+
+    /// The entry of a pod that is being deleted whose claim was never made: the claim controller makes none any more, and the kubelet, which
+    /// has prepared nothing, fails as it looks for the name. Mirrors `kubelet/cm/dra/manager.go`, `unprepareResourcesForPod`, v1.37.2.
+    fn never_made(&self, pod: &Pod) -> Option<Cause> {
+        let has_claims = || self.cluster.claims_of_owner(&pod.metadata.uid).next().is_some();
+        if !pod.metadata.is_deleting() || has_run(pod) || has_claims() {
+            return None;
+        }
+        let mut entries = unmade(self.cluster, pod);
+        let (entry, _) = entries.find(|(_, unmade)| unmade.lacks == Lacks::Name)?;
+        Some(Cause::ClaimNeverMade {
+            entry: entry.name.clone(),
         })
     }
 
@@ -112,6 +136,14 @@ impl<'c> Stages<'c> {
         }
         if let Some(gap) = self.cluster.gap(Kind::ResourceClaim, &pod.metadata.namespace) {
             found.unknown.push(Unknown::Gap(gap));
+            return;
+        }
+        if let Some(cause) = self.never_made(pod) {
+            found.stuck = Some(Stuck {
+                cause,
+                since: Some(since),
+                evidence: vec![ended, Evidence::Stopped],
+            });
             return;
         }
         // What another pod on the node uses is not taken back yet. Mirrors `kubelet/cm/dra/manager.go`, `unprepareResources`, v1.37.2.

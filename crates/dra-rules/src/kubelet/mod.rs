@@ -31,15 +31,15 @@ use crate::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for, own
 use crate::scheduling::{DeviceBinding, binding_timed_out, is_sidecar};
 use dra_allocator::devices::Taints;
 use dra_model::{
-    AllocatedDevice, Claim, Cluster, Container, ContainerEnd, ContainerStatus, ContainerWaiting, Event, Gap,
-    Gate, Key, Kind, Node, Owner, Pod, PoolId, Str, Time,
+    AllocatedDevice, Claim, Cluster, Component, Container, ContainerEnd, ContainerStatus, ContainerWaiting,
+    Event, Gap, Gate, Key, Kind, Node, Owner, Pod, PoolId, Str, Time, Version,
 };
 
 pub use cause::{Attaching, Cause, Due, Evidence, Party};
 use drivers::Drivers;
 pub use drivers::{
-    Failure, KeptOff, PUBLISHING_SECONDS, Plugin, daemon_set_of, is_called_like, is_called_plugin, is_over,
-    is_pod_of, is_ready, kept_off, republishing, unscheduled,
+    Failure, KeptOff, PUBLISHING_SECONDS, Plugin, controllers, daemon_set_of, is_called_like,
+    is_called_plugin, is_over, is_pod_of, is_ready, kept_off, republishing, unscheduled,
 };
 pub use ending::has_run;
 pub use heartbeat::{Heartbeat, ailment};
@@ -403,7 +403,8 @@ impl<'c> Stages<'c> {
         };
         if pod.is_terminal() {
             found.stage = Stage::Gone;
-            found.stuck = self.kept_by_finalizers(pod).or_else(|| Self::failed(pod));
+            let kept = self.kept_by_finalizers(pod).or_else(|| self.not_removed(pod));
+            found.stuck = kept.or_else(|| Self::failed(pod));
             return Some(found);
         }
         let Some(node) = pod.node() else {
@@ -740,6 +741,7 @@ impl<'c> Stages<'c> {
                 text: (*text).to_owned(),
             },
             Said::Unhealthy { text } => Cause::ProbeFails {
+                container: event.container().map(Str::from),
                 text: (*text).to_owned(),
             },
             Said::Unresolvable { .. } | Said::NotPrepared { .. } => self.lost(pod, node, said)?,
@@ -768,12 +770,7 @@ impl<'c> Stages<'c> {
         let lacks = incomplete(owner)?;
         let others = gathered_with(self.cluster, pod, owner).into_iter();
         let node = pod.node().and_then(|node| self.cluster.node(node));
-        // Its nodeSelector has the UID of what it is for.
-        let is_for = |set: &&Owner| {
-            let mut labels = set.node_selector.iter();
-            set.kind == "DaemonSet" && !owner.uid.is_empty() && labels.any(|(_, value)| *value == owner.uid)
-        };
-        let mut sets = self.cluster.environment().owners.iter().filter(is_for);
+        let mut sets = self.daemon_sets(owner);
         let kept_off = node
             .and_then(|node| sets.find_map(|set| Some((set.key.clone(), untolerated(set, node)?.clone()))));
         Some(Cause::NodesMissing {
@@ -784,6 +781,48 @@ impl<'c> Stages<'c> {
                 .map(|other| other.key())
                 .collect(),
             kept_off,
+        })
+    }
+
+    /// Returns whether no kubelet of several nodes has prepared a device of the driver for the pods that have its devices.
+    pub fn is_registered_nowhere(&self, driver: &str) -> bool {
+        let has_device = |pod: &&Arc<Pod>| {
+            let mut results = self.claims(pod).flat_map(|claim| claim.results());
+            !pod.is_terminal() && results.any(|result| result.driver == driver)
+        };
+        let mut nodes = BTreeSet::new();
+        for pod in self.cluster.pods().filter(has_device) {
+            let Some(node) = pod.node() else { continue };
+            if stage_of(pod) != Stage::Reserved {
+                return false;
+            }
+            nodes.insert(node);
+        }
+        nodes.len() > 1
+    }
+
+    /// The DaemonSets that run for what gathers nodes: their nodeSelector has its UID.
+    fn daemon_sets(&self, owner: &'c Owner) -> impl Iterator<Item = &'c Owner> {
+        self.cluster.environment().owners.iter().filter(move |set| {
+            let mut labels = set.node_selector.iter();
+            set.kind == "DaemonSet" && !owner.uid.is_empty() && labels.any(|(_, value)| *value == owner.uid)
+        })
+    }
+
+    /// The pod on the node of `pod` that runs for what gathers its node, and what keeps it.
+    pub fn daemon(&self, pod: &Pod) -> Option<PodStage<'c>> {
+        let mut sets = self.daemon_sets(gathering(self.cluster, pod)?);
+        sets.find_map(|set| {
+            let is_its = |other: &&Arc<Pod>| {
+                let made_by = daemon_set_of(other);
+                other.metadata.namespace == set.key.namespace
+                    && made_by == Some(&set.key.name)
+                    && other.node() == pod.node()
+            };
+            self.cluster
+                .pods()
+                .filter(is_its)
+                .find_map(|other| self.stuck(other))
         })
     }
 
@@ -812,7 +851,27 @@ impl<'c> Stages<'c> {
         Cause::KubeletTooOld {
             version: kubelet_version(self.cluster, node),
             gate: gate.to_owned(),
+            is_told: true,
         }
+    }
+
+    /// Returns the feature that the claims of a pod need and that its kubelet has off by default, which then starts containers without devices.
+    pub fn feature_off(&self, pod: &Pod) -> Option<Cause> {
+        let version = kubelet_version(self.cluster, pod.node()?);
+        let minor = version.parse::<Version>().ok()?.minor;
+        let extended = pod.status.extended_resource_claim_status.as_ref();
+        let gate = match extended {
+            Some(_) => Gate::DRAExtendedResource,
+            None => Gate::DynamicResourceAllocation,
+        };
+        let state = self.cluster.environment().gate(Component::Kubelet, gate);
+        let is_on = state.enabled && state.evidence.is_of_now();
+        let is_needed = extended.is_some() || !pod.spec.resource_claims.is_empty();
+        (is_needed && !is_on && gate.default_in(minor, minor) != Some(true)).then(|| Cause::KubeletTooOld {
+            version,
+            gate: gate.name().to_owned(),
+            is_told: false,
+        })
     }
 
     /// Containers that cannot be made as what was prepared for them is lost. The status tells it as long as the pod waits, events for an hour.

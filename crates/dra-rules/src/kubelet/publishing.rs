@@ -4,14 +4,16 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::drivers::{
-    Failure, Plugin, daemon_set_of, is_called_like, is_called_plugin, is_pod_of, is_set_of, keeps_pods_off,
-    lacked, republishing, unselected,
+    Failure, Plugin, crashes, daemon_set_of, is_called_like, is_called_plugin, is_pod_of, is_set_of,
+    keeps_pods_off, lacked, republishing, unselected,
 };
-use super::{Doing, KeptOff, REGISTERING_SECONDS, STARTING_SECONDS, Stages, publishes_for};
+use super::{Doing, KeptOff, REGISTERING_SECONDS, STARTING_SECONDS, Stages, Waiting, publishes_for};
 use crate::access::{Access, Answer, Request, User};
 use crate::owners::refused_last;
 use crate::scheduling::drivers_named;
-use dra_model::{Cluster, Event, INSTANCE_TYPE, Key, Kind, Node, Owner, Pod, Slice, Str, Taint, Time};
+use dra_model::{
+    Cluster, Event, INSTANCE_TYPE, Key, Kind, Node, Owner, Pod, Slice, Str, Taint, Time, lookup,
+};
 
 /// Owner of a driver's pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +123,42 @@ pub fn known_drivers(cluster: &Cluster) -> BTreeSet<Str> {
 impl Stages<'_> {
     /// Returns why `driver` publishes nothing for `node`. Nothing where it does, or where nothing shows that it should.
     pub fn broken_link(&self, driver: &Str, node: &Node) -> Option<BrokenLink> {
+        let link = self.own_link(driver, node)?;
+        // It waits for what it runs upon, or was taken off the node for that.
+        let waits = match &link {
+            BrokenLink::NotReady(_, Some(Doing::Initializing(..))) => true,
+            BrokenLink::NoPod(_, Some(KeptOff::Labels(labels))) => labels
+                .iter()
+                .any(|(key, _)| lookup(&node.metadata.labels, key).is_some()),
+            _ => false,
+        };
+        Some(
+            self.crashing_beside(driver, node)
+                .filter(|_| waits)
+                .unwrap_or(link),
+        )
+    }
+
+    /// The pod of another DaemonSet on the node that is called like the driver and does not start, such as that of the kernel's driver.
+    fn crashing_beside(&self, driver: &Str, node: &Node) -> Option<BrokenLink> {
+        let is_like = |pod: &&Arc<Pod>| {
+            let set = daemon_set_of(pod).filter(|_| pod.node() == Some(&node.metadata.name));
+            set.is_some_and(|set| is_called_like(driver, set))
+        };
+        let mut pods = self.cluster.pods().filter(is_like);
+        pods.find_map(|pod| {
+            let Waiting { container, reason } = crashes(pod)?;
+            let pod = pod.key();
+            Some(BrokenLink::Crashing {
+                pod,
+                container,
+                reason,
+            })
+        })
+    }
+
+    /// The same, as far as the driver's own pod tells.
+    fn own_link(&self, driver: &Str, node: &Node) -> Option<BrokenLink> {
         let cluster = self.cluster;
         let name = &node.metadata.name;
         match publishes_for(cluster, driver, &node.metadata) {

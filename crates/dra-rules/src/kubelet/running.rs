@@ -1,13 +1,17 @@
 //! Pods that run, and what their devices are in danger of.
 
+use std::sync::Arc;
+
 use super::cause::{Cause, Due, Evidence};
 use super::drivers::{republishing, unready};
 use super::ending::outlasted;
 use super::{EVICTING, MOUNTING_SECONDS, Stages, Stuck, said};
-use crate::eviction::{Release, claim_eviction, evicting_claims, evicting_taint, pod_eviction};
+use crate::eviction::{
+    Release, claim_eviction, evicting_claims, evicting_taint, pod_eviction, rules_are_guessed,
+};
 use crate::health::{Health, HealthIndex, health_of_claims};
-use dra_allocator::devices::Taints;
-use dra_model::{AllocatedDevice, DeviceId, Kind, Pod, Pool, PoolId, Str, Time};
+use dra_allocator::devices::{Taints, keeps_off};
+use dra_model::{AllocatedDevice, DeviceId, Kind, Pod, Pool, PoolId, Str, TaintRule, Time};
 
 impl<'c> Stages<'c> {
     /// Returns what a pod that runs has to fear.
@@ -24,15 +28,18 @@ impl<'c> Stages<'c> {
         if !release.evicts {
             return None;
         }
-        let taints = self
-            .taints
-            .get_or_init(|| Taints::of(self.cluster).where_rules_are(release.rules));
+        let taints = self.taints();
         let mut claims = evicting_claims(self.cluster, pod, release);
         let (device, taint, rule) = claims.find_map(|claim| evicting_taint(claim.results(), taints))?;
         let eviction = pod_eviction(self.cluster, pod, release, |claim| {
             claim_eviction(claim, taints, self.now)
         })?;
         let since = taint.time_added;
+        // The controller writes the status of each rule.
+        let of_name = |found: &&Arc<TaintRule>| rule.as_ref() == Some(&found.metadata.name);
+        let mut rules = self.cluster.rules().filter(of_name);
+        let is_unserved = rules_are_guessed(self.cluster.environment())
+            && rules.any(|rule| rule.status.conditions.is_empty());
         let there = [pod.metadata.creation_timestamp, pod.status.start_time]
             .into_iter()
             .flatten();
@@ -40,7 +47,10 @@ impl<'c> Stages<'c> {
             device,
             taint,
             rule,
-            due: self.due(node, there.fold(eviction.at, Time::max)),
+            due: match self.due(node, there.fold(eviction.at, Time::max)) {
+                Due::Overdue(at) if is_unserved => Due::Unserved(at),
+                due => due,
+            },
         };
         Some(Stuck::new(cause, since, Evidence::Tainted(since)))
     }
@@ -82,12 +92,18 @@ impl<'c> Stages<'c> {
         let told = of_probe.max_by_key(|event| event.last_seen());
         Some(match told {
             Some(event) => {
-                let text = event.message.to_string();
-                Stuck::told(Cause::NotReady { text }, event)
+                let cause = Cause::NotReady {
+                    container: event.container().map(Str::from),
+                    text: event.message.to_string(),
+                };
+                Stuck::told(cause, event)
             }
             None => {
-                let text = ready.message.to_string();
-                Stuck::new(Cause::NotReady { text }, Some(since), Evidence::Unready(ready))
+                let cause = Cause::NotReady {
+                    container: None,
+                    text: ready.message.to_string(),
+                };
+                Stuck::new(cause, Some(since), Evidence::Unready(ready))
             }
         })
     }
@@ -121,6 +137,26 @@ impl<'c> Stages<'c> {
                 Some(Stuck::new(cause, condition.last_transition_time, evidence))
             })
         })
+    }
+
+    /// Returns whether a device of the pod, by its name, has a taint that keeps it from being allocated again.
+    pub fn is_kept_off(&self, pod: &Pod, device: &str) -> bool {
+        let taints = self.taints();
+        let mut results = self.claims(pod).flat_map(|claim| claim.results());
+        results.any(|result| {
+            let id = result.id();
+            id.to_string() == device
+                && taints
+                    .of_device(&id)
+                    .any(|found| keeps_off(found.taint) && !result.tolerations.tolerate(found.taint))
+        })
+    }
+
+    /// The taints of devices, with those of rules that evict pods.
+    fn taints(&self) -> &Taints<'c> {
+        let release = Release::of(self.cluster.environment());
+        self.taints
+            .get_or_init(|| Taints::of(self.cluster).where_rules_are(release.rules))
     }
 
     /// Returns that devices of the pod are not published any more.

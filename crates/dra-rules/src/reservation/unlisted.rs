@@ -10,6 +10,8 @@ pub enum Unlisted {
     Claim,
     /// Containers list requests of the claim, and not this one.
     Request(Str),
+    /// Only this init container lists the claim, and it has finished.
+    Finished(Str),
     /// A container, or the mapping of an extended resource to it, names a request that the claim does not have.
     NoSuchRequest {
         /// The container.
@@ -62,7 +64,21 @@ pub fn unlisted(cluster: &Cluster, pod: &Pod) -> Vec<UnlistedDevices> {
                 .filter(|listed| listed.name == entry.name);
             claims.map(|listed| (&container.name, &listed.request))
         });
-        add(&mut found, pod, &entry.name, claim, listed.collect());
+        let listed: Vec<(&Str, &Str)> = listed.collect();
+        let finished = finished(pod, &listed).cloned();
+        let before = found.len();
+        add(&mut found, pod, &entry.name, claim, listed);
+        if let Some(container) = finished
+            && found.len() == before
+        {
+            found.push(UnlistedDevices {
+                entry: entry.name.clone(),
+                claim: claim.key(),
+                why: Unlisted::Finished(container),
+                devices: claim.results().iter().map(|result| result.id()).collect(),
+                is_of_network: is_of_network(claim),
+            });
+        }
     }
     let extended = pod.status.extended_resource_claim_status.as_ref();
     if let Some(status) = extended
@@ -75,17 +91,36 @@ pub fn unlisted(cluster: &Cluster, pod: &Pod) -> Vec<UnlistedDevices> {
     found
 }
 
+/// The last of the containers that list a claim, if all of them are init containers that have finished.
+fn finished<'p>(pod: &Pod, listed: &[(&'p Str, &Str)]) -> Option<&'p Str> {
+    let has_finished = |name: &Str| {
+        let mut first = pod.spec.init_containers.iter();
+        let mut statuses = pod.status.init_container_statuses.iter();
+        first.any(|container| container.name == *name && container.restart_policy.is_none())
+            && statuses.any(|status| {
+                let end = status.state.terminated.as_ref();
+                status.name == *name && end.is_some_and(|end| end.exit_code == 0)
+            })
+    };
+    let (last, _) = listed.last()?;
+    listed.iter().all(|(name, _)| has_finished(name)).then_some(last)
+}
+
+/// Returns whether a driver reports a network interface.
+fn is_of_network(claim: &Claim) -> bool {
+    let mut statuses = claim.status.devices.iter();
+    statuses.any(|status| status.network_data.is_some())
+}
+
 /// Adds what is missing of one claim, which containers list with these requests; an empty one stands for all.
 fn add(found: &mut Vec<UnlistedDevices>, pod: &Pod, entry: &Str, claim: &Claim, listed: Vec<(&Str, &Str)>) {
-    let statuses = claim.status.devices.iter();
-    let is_of_network = statuses.clone().any(|status| status.network_data.is_some());
     let mut push = |why, devices| {
         found.push(UnlistedDevices {
             entry: entry.clone(),
             claim: claim.key(),
             why,
             devices,
-            is_of_network,
+            is_of_network: is_of_network(claim),
         });
     };
     let devices_of = |is_one: &dyn Fn(&str) -> bool| -> Vec<DeviceId> {

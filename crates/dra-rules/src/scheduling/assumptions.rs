@@ -111,6 +111,13 @@ impl Hanging {
         }
     }
 
+    /// The components that lack the gate, although the API server has had it on.
+    pub fn lacking(&self) -> impl Iterator<Item = Component> {
+        let off = self.states.iter().filter(|(_, state)| !state.enabled);
+        off.filter(|_| self.on_in_api_server.is_some())
+            .map(|(component, _)| *component)
+    }
+
     /// The cluster with the other value.
     #[must_use]
     pub fn otherwise(&self, cluster: &Cluster) -> Cluster {

@@ -77,6 +77,17 @@ struct Wanted {
     demand: Demand,
 }
 
+/// A gang that lacks members.
+#[derive(Debug)]
+pub struct ShortGang<'c> {
+    /// The PodGroup.
+    pub group: &'c PodGroup,
+    /// Number of members that there are.
+    pub members: usize,
+    /// Number of members that have to be there.
+    pub min_count: usize,
+}
+
 impl Scheduler {
     /// Prepares `cluster` as it is `now`.
     pub fn new(cluster: &Cluster, now: Time) -> Self {
@@ -255,9 +266,21 @@ impl Scheduler {
         if self.cluster.gap(Kind::Pod, &pod.metadata.namespace).is_some() {
             return None;
         }
+        self.short_gang(pod)?;
+        Some(Obstacle::Group(
+            "waiting for minCount pods from a gang to appear in scheduling queue".to_owned(),
+        ))
+    }
+
+    /// The gang of the pod, if it has fewer members than have to be there.
+    pub fn short_gang(&self, pod: &Pod) -> Option<ShortGang<'_>> {
+        let group = self.group_of(pod).filter(|_| self.gates.gangs)?;
         let members = self.members_of(&group.metadata.key(), pod).count();
-        (members < self.min_count(group)).then(|| {
-            Obstacle::Group("waiting for minCount pods from a gang to appear in scheduling queue".to_owned())
+        let min_count = self.min_count(group);
+        (members < min_count).then_some(ShortGang {
+            group,
+            members,
+            min_count,
         })
     }
 

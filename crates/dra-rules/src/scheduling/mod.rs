@@ -59,7 +59,7 @@ pub use binding::{BINDING_TIMEOUT, DeviceBinding, Readiness, binding_timed_out, 
 pub use bugs::{Bug, Exposure, Harm, Panic, exposures, fixed_in, of_kubelet, of_placed, of_rejected, vendor};
 pub use claims::{ClaimProblem, PodClaims, RequestProblem, check_requests, pod_claims};
 pub use crowded::{TooManyCpus, too_many_cpus};
-pub use cycle::{Cycle, Scheduler, Start};
+pub use cycle::{Cycle, Scheduler, ShortGang, Start};
 pub use daemons::{daemon_pods, daemon_tolerations};
 pub use doubts::{disagreeing_pools, doubts, orders};
 pub use extended::{

@@ -278,7 +278,7 @@ spec.scopes
 spec.scopeSelector.matchExpressions.scopeName
 status.{hard, used}.*",
         Kind::Event => "\
-involvedObject.{kind, namespace, name, uid}
+involvedObject.{kind, namespace, name, uid, fieldPath}
 {reason, message, type, reportingComponent, firstTimestamp, lastTimestamp, eventTime, count}
 source.component
 series.{count, lastObservedTime}",
@@ -292,7 +292,7 @@ subjects.{kind, namespace, name}",
 
 /// What `Owners::add` of the model reads. Pod templates are where these kinds have them.
 const OWNER: &str = "\
-spec.{replicas, suspend, active, paused, numNodes, backoffLimit, backoffLimitPerIndex}
+spec.{replicas, parallelism, completions, startupPolicy, suspend, active, paused, numNodes, backoffLimit, backoffLimitPerIndex}
 spec.podFailurePolicy?
 spec.strategy.type
 spec.strategy.rollingUpdate.{maxSurge, maxUnavailable}

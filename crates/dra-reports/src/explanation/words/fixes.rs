@@ -1,6 +1,8 @@
 //! The sentences of fixes: what to change, and what to know before.
 
-use dra_model::{Condition, Key, Kind, NodeSelector, Pool, PoolId, Quantity, Str, Taint, Time};
+use dra_model::{
+    Component, Condition, Gate, Key, Kind, NodeSelector, Pool, PoolId, Quantity, Str, Taint, Time,
+};
 use dra_rules::kubelet::KeptOff;
 use dra_rules::owners::Ending;
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
@@ -344,6 +346,52 @@ pub(in super::super) fn failing_pods(last: &str, are_rejected: bool) -> (String,
     )
 }
 
+/// A gang that never has enough members: the most that its owner creates.
+pub(in super::super) fn complete_gang(group: &Key, creates: i64, owner: &str, needed: i64) -> String {
+    format!(
+        "reduce minCount of podgroup/{group} from {needed} to {creates}, or let {owner} create {needed} pods at a time, rather than {creates}"
+    )
+}
+
+/// What to know of that.
+pub(in super::super) const COMPLETE_GANG_HOW: &str =
+    "none of the pods is scheduled before: waiting does not help";
+
+/// A group whose members have to be close to each other.
+pub(in super::super) fn spread(group: &Key, keys: &[&Str]) -> String {
+    format!(
+        "remove the topology constraint from podgroup/{group}, or provide nodes with the same {} that have room for all of its pods",
+        some(keys)
+    )
+}
+
+/// What to know of that.
+pub(in super::super) const SPREAD_HOW: &str =
+    "kube-scheduler places the pods of the group only on nodes with the same value of the label";
+
+/// A gate that components lack, and the first release 1.x that has it on.
+pub(in super::super) fn enable(gate: Gate, components: &[Component], since: Option<u32>) -> (String, String) {
+    let components = some(components.iter().map(ToString::to_string));
+    let or = since.map_or_else(String::new, |minor| {
+        format!(", or to upgrade to 1.{minor}, which enables it by default")
+    });
+    (
+        format!("ask an administrator to enable {gate} in {components}{or}"),
+        if matches!(gate, Gate::DRAExtendedResource | Gate::DRAOptionalNodeOperations) {
+            "kube-apiserver has it enabled; kube-controller-manager and the kubelets need it, too".to_owned()
+        } else {
+            "kube-apiserver has it enabled".to_owned()
+        },
+    )
+}
+
+/// What to do about a pod that tolerates a taint for a time that is over.
+pub(in super::super) const DROP_TOLERATION: &str =
+    "remove the toleration with tolerationSeconds from the request";
+
+/// What to know of that.
+pub(in super::super) const DROP_TOLERATION_HOW: &str = "tolerationSeconds count from when the taint was added, and are over; without the toleration, the pod gets another device, or waits for one";
+
 /// What to do about a pod that kube-scheduler may not bind.
 pub(in super::super) const LET_BIND: &str = "let kube-scheduler bind the pod";
 
@@ -444,6 +492,42 @@ pub(in super::super) fn await_update(node: &Str, key: &Str, state: &Str) -> Stri
 /// What to do if a node stays cordoned.
 pub(in super::super) const AWAIT_UPDATE: &str = "no action needed: the operator that updates the node uncordons it; check that operator if this takes long";
 
+/// That a node has been cordoned for longer than its update takes, with the pod of the operator that does not run.
+pub(in super::super) fn finish_update(node: &Str, key: &Str, state: &Str, operator: Option<&Key>) -> String {
+    let operator = operator.map_or_else(
+        || format!("what sets {key} on node/{node}"),
+        |pod| format!("pod/{pod}, which is not running"),
+    );
+    format!(
+        "ask an administrator to check {operator}: the node is still cordoned for an update that began at {state}"
+    )
+}
+
+/// Who uncordons a node that has been updated.
+pub(in super::super) const FINISH_UPDATE: &str = "the operator that updates the node uncordons it; an administrator can uncordon it by hand once the node is updated";
+
+/// That pods which must not be on one node have one claim.
+pub(in super::super) fn share_no_claim(claim: &Key, owner: &str) -> String {
+    format!("give each pod of {owner} a claim of its own, from a claim template, instead of claim/{claim}")
+}
+
+/// Why that is needed.
+pub(in super::super) const SHARE_NO_CLAIM: &str =
+    "the devices of the claim are on one node, and the pods must not be on the same node";
+
+/// The same of the pods of a migration.
+pub(in super::super) const STOP_MIGRATION: &str = "the devices of the claim are on one node, so the virtual machine cannot migrate with it: delete its VirtualMachineInstanceMigration, which removes this pod and keeps the virtual machine running";
+
+/// A leader that may wait for workers which are created once it is ready.
+pub(in super::super) fn start_workers(set: &str) -> String {
+    format!(
+        "set startupPolicy of LeaderWorkerSet {set} to LeaderCreated, if the pod is ready only with its workers"
+    )
+}
+
+/// Why that may help.
+pub(in super::super) const START_WORKERS: &str = "with LeaderReady, the workers are created once their leader is ready, so that each would wait for the other";
+
 /// That a driver is publishing a pool.
 pub(in super::super) fn await_pool(pool: &PoolId) -> String {
     format!(
@@ -465,6 +549,9 @@ pub(in super::super) fn list(unlisted: &UnlistedDevices) -> String {
         Unlisted::Request(request) => format!(
             "list request {request} of claim {entry} under resources.claims of the container that needs its devices"
         ),
+        Unlisted::Finished(_) => {
+            format!("list claim {entry} under resources.claims of the container that needs its devices, too")
+        }
         Unlisted::NoSuchRequest { container, request } => format!(
             "list a request that claim {entry} has under resources.claims of container {container}, instead of {request}"
         ),
@@ -511,6 +598,9 @@ pub(in super::super) const RESTORE_NODE: &str =
 
 /// Who removes a taint that is not the node controller's.
 pub(in super::super) fn unfit(taint: &Taint) -> String {
+    if taint.key == "karpenter.sh/unregistered" {
+        return "ask an administrator why Karpenter does not register the node: its NodeClaim and the log of Karpenter have the reason, and Karpenter deletes the node 15 minutes after its launch".to_owned();
+    }
     format!("ask the owner of what sets taint {taint}: it is removed once the node is ready for pods")
 }
 

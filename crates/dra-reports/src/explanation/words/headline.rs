@@ -35,6 +35,9 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
         Answer::Obstacle(obstacle) => of_obstacle(obstacle),
         Answer::Error => "an error on one node ends the scheduling attempt for all nodes".to_owned(),
         Answer::Fits(fits, nodes) => format!("fits on {fits} of {nodes} nodes"),
+        Answer::Evicted(fits, nodes) => {
+            format!("fits on {fits} of {nodes} nodes, but would be evicted immediately")
+        }
         Answer::Panics(was, panic) => format!(
             "kube-scheduler {} (kubernetes/kubernetes#{}); without this bug it {}",
             if panic.is_known { "panics" } else { "may panic" },

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use dra_model::{Class, Condition, DeviceId, Gap, Gate, Key, Kind, Quantity, Str, TaintRule};
+use dra_rules::scheduling::ShortGang;
 
 use super::super::fact::Speaker;
 use super::super::namesake::Namesake;
@@ -326,6 +327,16 @@ pub(in super::super) fn may_lack_namespaces(only: &str) -> String {
 pub(in super::super) fn shared_by_all(owner: &str, claim: &Key) -> String {
     format!(
         "the pods of {owner} share claim/{claim}, so all of them need the node of its devices; a claim template gives each its own claim"
+    )
+}
+
+/// That a gang lacks members.
+pub(in super::super) fn short_gang(gang: &ShortGang<'_>) -> String {
+    format!(
+        "podgroup/{} needs {} pods before any is scheduled (minCount), and has {}",
+        gang.group.metadata.key(),
+        gang.min_count,
+        gang.members
     )
 }
 

@@ -550,6 +550,7 @@ fn untolerated(taint: &Taint) -> String {
         "node.cloudprovider.kubernetes.io/uninitialized" => "the cloud provider has not initialized the node",
         "node.cloudprovider.kubernetes.io/shutdown" => "the node is shut down",
         "ToBeDeletedByClusterAutoscaler" => "the cluster autoscaler is about to delete the node",
+        "karpenter.sh/unregistered" => "Karpenter has not registered the node",
         "karpenter.sh/disrupted" => "Karpenter is about to delete the node",
         _ => return format!("untolerated taint {taint}"),
     };

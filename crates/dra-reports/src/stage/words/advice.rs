@@ -1,8 +1,10 @@
 //! The sentences of advice: what to do about a stuck pod, and who can do it.
 
+use std::collections::BTreeSet;
+
 use crate::listing::some;
 use crate::words::restore_webhook;
-use dra_model::{DeviceId, Key, Str, Taint};
+use dra_model::{DeviceId, Gate, Key, Str, Taint};
 use dra_rules::kubelet::{BrokenLink, Doing, KeptOff, Party};
 use dra_rules::validation::Webhook;
 
@@ -27,9 +29,13 @@ fn ask_owner(driver: &str, what: &str) -> String {
     format!("ask the owner of {driver} to {what}")
 }
 
-/// A driver that does not prepare devices, as far as its name is known.
-pub(in super::super) fn prepare(driver: Option<&Str>, why: Unprepared) -> Text {
-    let driver = driver.map_or_else(|| "the driver".to_owned(), |driver| format!("driver {driver}"));
+/// A driver that does not prepare devices: one of these.
+pub(in super::super) fn prepare(drivers: &BTreeSet<&Str>, why: Unprepared) -> Text {
+    let names = drivers.iter().map(|driver| format!("driver {driver}"));
+    let driver = match names.collect::<Vec<String>>().join(" or ") {
+        names if names.is_empty() => "the driver".to_owned(),
+        names => names,
+    };
     let (what, how) = match why {
         Unprepared::Configured(object) => {
             return Text::new(
@@ -100,6 +106,14 @@ pub(in super::super) fn await_end(other: &Key, ends: bool) -> Text {
 pub(in super::super) fn get_ready(awaited: &Key) -> Text {
     Text::new(
         format!("get pod/{awaited} running, which the driver's message is about"),
+        "the kubelet retries automatically",
+    )
+}
+
+/// A pod that a driver runs on the node for the pods there.
+pub(in super::super) fn get_daemon_ready(daemon: &Key) -> Text {
+    Text::new(
+        format!("get pod/{daemon} running: the node does not count until then"),
         "the kubelet retries automatically",
     )
 }
@@ -215,11 +229,16 @@ pub(in super::super) fn start_container(container: &str) -> Text {
     )
 }
 
-/// A container with a failing probe.
-pub(in super::super) fn probe() -> Text {
+/// A container with a failing probe, which the kubelet may restart for that.
+pub(in super::super) fn probe(container: Option<&Str>, restarts: bool) -> Text {
+    let name = container.map_or_else(|| "the container".to_owned(), |name| format!("container {name}"));
     Text::new(
-        "fix the container with the failing probe",
-        "act on the kubelet's message",
+        format!("fix {name}, whose probe fails"),
+        if restarts {
+            "the kubelet restarts it once failureThreshold of the probe is reached: raise that if it only needs more time, or act on the kubelet's message"
+        } else {
+            "act on the kubelet's message"
+        },
     )
 }
 
@@ -269,6 +288,13 @@ pub(in super::super) fn keeps_exiting(container: &str) -> Text {
 /// The recreation of the pod.
 pub(in super::super) const RECREATE: &str = "recreate the pod";
 
+/// The recreation of a pod that another scheduler has placed without its claim.
+pub(in super::super) fn place_otherwise(scheduler: &str) -> String {
+    format!(
+        "let scheduler {scheduler} allocate claims, or let default-scheduler place the pod; then recreate it"
+    )
+}
+
 /// The recreation of all pods on a node that use a claim.
 pub(in super::super) const RECREATE_ALL: &str = "recreate the pods on this node that use the claim";
 
@@ -284,6 +310,9 @@ pub(in super::super) fn replaced_by(pod: &Key) -> String {
 /// That nothing is to be done about a failed pod.
 pub(in super::super) const REPLACED: &str =
     "the owner replaces failed pods automatically: this one can be deleted";
+
+/// That a pod with an unhealthy device gets another one.
+pub(in super::super) const KEPT_OFF: &str = "its device has a taint, so that the new pod gets another one";
 
 /// What comes before the recreation of a pod with an unhealthy device.
 pub(in super::super) fn unhealthy(device: &str) -> String {
@@ -312,6 +341,17 @@ pub(in super::super) fn enable(gate: &str, node: &str) -> Text {
     Text::new(
         format!("ask an administrator to upgrade the kubelet on {node}, or to enable {gate} there"),
         "or keep such pods off the node",
+    )
+}
+
+/// A control plane that does not obey DeviceTaintRules.
+pub(in super::super) fn enable_rules() -> Text {
+    Text::new(
+        format!(
+            "ask an administrator whether {} is enabled",
+            Gate::DRADeviceTaintRules
+        ),
+        "kube-apiserver, kube-scheduler and kube-controller-manager need it; until then, delete the pod to take it off the device",
     )
 }
 
@@ -388,6 +428,17 @@ pub(in super::super) fn read(node: &str, why: &str) -> Text {
 /// That a message of the kubelet is not recognized.
 pub(in super::super) const UNRECOGNIZED: &str = "its message is unknown to this program";
 
+/// That the kubelet does not report what keeps a pod that has ended.
+pub(in super::super) const NOT_REMOVED: &str =
+    "it removes a finished pod once its volumes are unmounted and its directories are deleted";
+
+/// The deletion of a pod that the kubelet does not remove.
+pub(in super::super) const FORCE_DELETE: &str = "force-delete the pod";
+
+/// Why a pod may be deleted by force.
+pub(in super::super) const NOTHING_PREPARED: &str =
+    "none of its containers has run and no device is prepared for it, so nothing is left behind";
+
 /// That the kubelet does not report why containers are not stopped.
 pub(in super::super) const NOT_STOPPED: &str = "no event reports why the containers are not stopped";
 
@@ -404,6 +455,14 @@ pub(in super::super) fn await_finalizer(names: &[Str]) -> Text {
     Text::new(
         "wait until the controller removes its finalizer",
         format!("the controller that set {} removes it", some(names)),
+    )
+}
+
+/// A finalizer whose controller runs.
+pub(in super::super) fn await_controller(names: &[Str], controller: &Key) -> Text {
+    Text::new(
+        format!("wait until pod/{controller} removes finalizer {}", some(names)),
+        "its controller is running, and removes the finalizer when its work is done, such as when the other pods of the group have finished; check its log if this takes longer",
     )
 }
 
@@ -448,6 +507,13 @@ pub(in super::super) fn restore(driver: &str, node: &str, what: &Restore<'_>) ->
             format!("check why its pod on {node} is not running"),
             RETRIES.to_owned(),
         ),
+        Restore::Anywhere(own) => (
+            "check whether it registers in the directory of the kubelets (--root-dir)".to_owned(),
+            match own {
+                Some(own) => format!("no kubelet has registered it, and its pods register in {own}"),
+                None => "no kubelet has registered it".to_owned(),
+            },
+        ),
         Restore::Directory { own, other } => (
             format!("mount {other} on {node}"),
             format!("its installation uses {own} as the kubelet's directory"),
@@ -462,6 +528,8 @@ pub(in super::super) enum Restore<'a> {
     Run,
     /// Its pod running.
     Pod,
+    /// The directory of kubelets other than the one that its pods mount.
+    Anywhere(Option<&'a Str>),
     /// The kubelet's directory.
     Directory {
         /// The one it uses.
@@ -523,10 +591,15 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
         BrokenLink::Failed(_, failure) if failure.is_of_resource() => {
             "request less for its pod, or to free what it requests on the node"
         }
-        BrokenLink::Crashing { .. }
-        | BrokenLink::Pending(..)
-        | BrokenLink::NotReady(..)
-        | BrokenLink::Failed(..) => "check why its pod is not running",
+        BrokenLink::Crashing { pod, .. } => {
+            return ask_owner(
+                &format!("driver {driver}"),
+                &format!("check why pod/{pod} is not running"),
+            );
+        }
+        BrokenLink::Pending(..) | BrokenLink::NotReady(..) | BrokenLink::Failed(..) => {
+            "check why its pod is not running"
+        }
         BrokenLink::Forbidden(..) => {
             "let its service account write resourceslices (ClusterRole and ClusterRoleBinding)"
         }

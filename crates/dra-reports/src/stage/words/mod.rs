@@ -7,7 +7,7 @@ use crate::allocation::words::claim;
 use crate::listing::{selector_terms, some};
 use crate::warnings::missing;
 use crate::words::{counted, tainted};
-use dra_model::{ContainerEnd, ContainerStatus, DeviceId, Key, Pod, Str, Time};
+use dra_model::{ContainerEnd, ContainerStatus, DeviceId, Gate, Key, Pod, Str, Time};
 use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, Doing, Due, Evidence, Failure, Heartbeat, KeptOff, Party, Plugin, Problem,
     Refused, Unknown, Unread, Waiting, Waits, has_logs,
@@ -155,7 +155,12 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
         Cause::RuntimeDown { text } => {
             format!("the container runtime on {node} does not respond to the kubelet: {text}")
         }
-        Cause::ProbeFails { text } => format!("a container that others wait for is not healthy: {text}"),
+        Cause::ProbeFails { container, text } => {
+            let name = container
+                .as_ref()
+                .map_or_else(|| "a container".to_owned(), |name| format!("container {name}"));
+            format!("{name}, which others wait for, is not healthy: {text}")
+        }
         Cause::ContainerNotStarted(container, waiting) => {
             format!(
                 "container {container} has not started: {}{}",
@@ -183,10 +188,30 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             format!("the kubelet on {node} cannot {what}: {text}")
         }
         Cause::ContainersNotStopped => {
-            let due = due.map_or_else(String::new, |due| format!(", which was due at {due}"));
-            format!("the kubelet on {node} has not stopped its containers{due}")
+            format!(
+                "the kubelet on {node} has not stopped its containers{}",
+                was_due(*due)
+            )
         }
-        Cause::KubeletTooOld { version, gate } => {
+        Cause::NotRemoved => {
+            format!(
+                "it has finished, but the kubelet on {node} has not removed it{}",
+                was_due(*due)
+            )
+        }
+        Cause::ClaimNeverMade { entry } => format!(
+            "it was deleted before its claim {entry} was created, and the kubelet on {node} fails to unprepare a claim without a name \
+             (kubernetes/kubernetes#139772)"
+        ),
+        Cause::KubeletTooOld {
+            version,
+            gate,
+            is_told: false,
+        } => format!(
+            "the kubelet on {node}{} has feature {gate} off by default; without it, containers start without their devices",
+            in_brackets(version)
+        ),
+        Cause::KubeletTooOld { version, gate, .. } => {
             format!(
                 "the kubelet on {node}{} lacks feature {gate}, which the claim needs",
                 in_brackets(version)
@@ -243,7 +268,12 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
                 some(others)
             )
         }
-        Cause::NotReady { text } => format!("it is not ready{}", said(text)),
+        Cause::NotReady { container, text } => {
+            let name = container
+                .as_ref()
+                .map_or_else(String::new, |name| format!(" (container {name})"));
+            format!("it is not ready{}{name}", said(text))
+        }
         Cause::UnprepareFails { drivers } => format!(
             "its containers have exited, but {} does not unprepare its devices; only the logs of the kubelet and the driver report why",
             either(drivers.iter().map(|(driver, _)| format!("driver {driver}")))
@@ -312,6 +342,10 @@ fn evicts(due: Due) -> String {
         Due::Overdue(at) => format!(
             "was due to evict the pod at {at}: the device-taint-eviction-controller of kube-controller-manager may not be running"
         ),
+        Due::Unserved(at) => format!(
+            "was due to evict the pod at {at}: gate {} may be off in kube-controller-manager, as it is by default in this release, so that the rule does nothing",
+            Gate::DRADeviceTaintRules
+        ),
     }
 }
 
@@ -335,6 +369,10 @@ pub(crate) fn template_missing(template: &Key, pod: &Key) -> String {
         format!("pod/{pod}")
     };
     format!("resourceclaimtemplate/{template} not found; {pod} needs it for its claims")
+}
+
+fn was_due(due: Option<Time>) -> String {
+    due.map_or_else(String::new, |due| format!(", which was due at {due}"))
 }
 
 fn attaching_text(device: &DeviceId, attaching: &Attaching) -> String {
@@ -716,6 +754,9 @@ pub(crate) fn unlisted_text(unlisted: &UnlistedDevices) -> String {
         Unlisted::Request(request) => {
             format!("no container lists request {request} of {of}, so none gets {devices}{network}")
         }
+        Unlisted::Finished(container) => format!(
+            "only init container {container}, which has finished, lists {of} under resources.claims, so no running container uses {devices}{network}"
+        ),
         Unlisted::NoSuchRequest { container, request } => {
             format!(
                 "container {container} lists request {request}, but {of} has no such request: the container gets no device for it"
