@@ -344,7 +344,7 @@ fn a_terminal_gets_the_verdict_first_and_a_block_for_each_code() {
     More: kubectl dra check --explain=DRA014
     "#);
     insta::assert_snapshot!(seen(80, "example:gpus"), @"
-    √ No findings in all namespaces: 60 checks on 9 claims, 7 pods, 48 devices, 3
+    √ No findings in all namespaces: 61 checks on 9 claims, 7 pods, 48 devices, 3
       nodes
     ");
     for columns in [60, 80, 120, 200] {

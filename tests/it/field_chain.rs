@@ -2429,6 +2429,18 @@ const CASES: &[Case] = &[
         has: &["delete its VirtualMachineInstanceMigration"],
         has_not: &["check the podAntiAffinity"],
     },
+    // No controller creates claims.
+    Case {
+        ask: "check --complete --now=2026-11-28T10:00:00Z",
+        file: "claims-are-not-created",
+        code: 1,
+        has: &[
+            "DRA076",
+            "pod/ml/next",
+            "kube-controller-manager may not be running",
+        ],
+        has_not: &[],
+    },
     // Another scheduler has placed the pod without its claim.
     Case {
         ask: "explain pod/quickstart-task-0 -n=ml --complete --now=2026-11-28T10:00:00Z",

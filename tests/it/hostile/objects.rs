@@ -171,8 +171,8 @@ fn objects_that_cannot_be_are_named() {
     warning: scalars.json:1 (items[1]): not an object
     warning: scalars.json:1 (items[2]): not an object
     warning: scalars.json:1 (items[3]): not an object
-    warning: unknown: 60 codes from DRA001 to DRA090 were not fully checked: namespaces, nodes, deviceclasses, resourceslices, devicetaintrules, resourceclaimtemplates, resourceclaims, pods, podgroups, resourcequotas, events could not be read: 4 parts of the input may be of any kind
-    Nothing checked in all namespaces: none of 60 checks could run
+    warning: unknown: 61 codes from DRA001 to DRA090 were not fully checked: namespaces, nodes, deviceclasses, resourceslices, devicetaintrules, resourceclaimtemplates, resourceclaims, pods, podgroups, resourcequotas, events could not be read: 4 parts of the input may be of any kind
+    Nothing checked in all namespaces: none of 61 checks could run
     simulate eviction scalars.json: 4
     warning: scalars.json:1 (items[0]): not an object
     warning: scalars.json:1 (items[1]): not an object
@@ -196,8 +196,8 @@ fn objects_that_cannot_be_are_named() {
     warning: taints of slices are unknown; taints of rules are unknown; it is unknown which claims hold tainted devices; it is unknown which pods use tainted devices: resourceslices, devicetaintrules, resourceclaims, pods could not be read: 1 part of the input may be of any kind
     check kindless.json: 4
     warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
-    warning: unknown: 60 codes from DRA001 to DRA090 were not fully checked: namespaces, nodes, deviceclasses, resourceslices, devicetaintrules, resourceclaimtemplates, resourceclaims, pods, podgroups, resourcequotas, events could not be read: 1 part of the input may be of any kind
-    Nothing checked in all namespaces: none of 60 checks could run
+    warning: unknown: 61 codes from DRA001 to DRA090 were not fully checked: namespaces, nodes, deviceclasses, resourceslices, devicetaintrules, resourceclaimtemplates, resourceclaims, pods, podgroups, resourcequotas, events could not be read: 1 part of the input may be of any kind
+    Nothing checked in all namespaces: none of 61 checks could run
     simulate eviction kindless.json: 4
     warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
     warning: resourceslices, devicetaintrules, resourceclaims, pods, podgroups, poddisruptionbudgets could not be read: 1 part of the input may be of any kind
@@ -218,7 +218,7 @@ fn objects_that_cannot_be_are_named() {
     warning: it is unknown which claims hold tainted devices: resourceclaims in namespace/n could not be read: 1 malformed object
     check version.json: 4
     warning: version.json:1 (items[0]): `ResourceClaim/n/c`: unsupported version `resource.k8s.io/v9` of ResourceClaim; supported: v1, v1beta2, v1beta1
-    warning: unknown: 48 codes from DRA001 to DRA090 were not fully checked: resourceclaims in namespace/n could not be read: 1 malformed object
+    warning: unknown: 49 codes from DRA001 to DRA090 were not fully checked: resourceclaims in namespace/n could not be read: 1 malformed object
     simulate eviction version.json: 4
     warning: version.json:1 (items[0]): `ResourceClaim/n/c`: unsupported version `resource.k8s.io/v9` of ResourceClaim; supported: v1, v1beta2, v1beta1
     warning: resourceclaims in namespace/n could not be read: 1 malformed object
@@ -249,7 +249,7 @@ fn objects_that_cannot_be_are_named() {
     warning: it is unknown which claims hold tainted devices: resourceclaims could not be read: 1 malformed object
     check nameless.json: 4
     warning: nameless.json:1 (items[0]): has no `metadata.name`
-    warning: unknown: 48 codes from DRA001 to DRA090 were not fully checked: resourceclaims could not be read: 1 malformed object
+    warning: unknown: 49 codes from DRA001 to DRA090 were not fully checked: resourceclaims could not be read: 1 malformed object
     simulate eviction nameless.json: 4
     warning: nameless.json:1 (items[0]): has no `metadata.name`
     warning: resourceclaims could not be read: 1 malformed object
@@ -270,7 +270,7 @@ fn objects_that_cannot_be_are_named() {
     warning: it is unknown which claims hold tainted devices: resourceclaims could not be read: 1 malformed object
     check metadata.json: 4
     warning: metadata.json:1 (items[0]): metadata: must be an object, not a list
-    warning: unknown: 48 codes from DRA001 to DRA090 were not fully checked: resourceclaims could not be read: 1 malformed object
+    warning: unknown: 49 codes from DRA001 to DRA090 were not fully checked: resourceclaims could not be read: 1 malformed object
     simulate eviction metadata.json: 4
     warning: metadata.json:1 (items[0]): metadata: must be an object, not a list
     warning: resourceclaims could not be read: 1 malformed object
@@ -291,7 +291,7 @@ fn objects_that_cannot_be_are_named() {
     warning: it is unknown which claims hold tainted devices: resourceclaims in namespace/n could not be read: 1 malformed object
     check status.json: 4
     warning: status.json:1 (items[0]): `ResourceClaim/n/c`: status.reservedFor: must be a list, not an object
-    warning: unknown: 48 codes from DRA001 to DRA090 were not fully checked: resourceclaims in namespace/n could not be read: 1 malformed object
+    warning: unknown: 49 codes from DRA001 to DRA090 were not fully checked: resourceclaims in namespace/n could not be read: 1 malformed object
     simulate eviction status.json: 4
     warning: status.json:1 (items[0]): `ResourceClaim/n/c`: status.reservedFor: must be a list, not an object
     warning: resourceclaims in namespace/n could not be read: 1 malformed object
@@ -312,7 +312,7 @@ fn objects_that_cannot_be_are_named() {
     warning: it is unknown which claims hold tainted devices: resourceclaims could not be read: 1 malformed object
     check time.json: 4
     warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not a different string
-    warning: unknown: 48 codes from DRA001 to DRA090 were not fully checked: resourceclaims could not be read: 1 malformed object
+    warning: unknown: 49 codes from DRA001 to DRA090 were not fully checked: resourceclaims could not be read: 1 malformed object
     simulate eviction time.json: 4
     warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not a different string
     warning: resourceclaims could not be read: 1 malformed object
@@ -333,8 +333,8 @@ fn objects_that_cannot_be_are_named() {
     warning: it is unknown which claims hold tainted devices: resourceclaims in namespace/n could not be read: several objects have the same name but different content
     check duplicates.json: 1
     warning: duplicates.json: `ResourceClaim/n/c`: appears more than once with different content; the last one is used, and results that depend on it are unknown
-    warning: unknown: 48 codes from DRA001 to DRA090 were not fully checked: resourceclaims in namespace/n could not be read: several objects have the same name but different content
-    1 warning in all namespaces; 48 of 60 checks were incomplete
+    warning: unknown: 49 codes from DRA001 to DRA090 were not fully checked: resourceclaims in namespace/n could not be read: several objects have the same name but different content
+    1 warning in all namespaces; 49 of 61 checks were incomplete
     simulate eviction duplicates.json: 4
     warning: duplicates.json: `ResourceClaim/n/c`: appears more than once with different content; the last one is used, and results that depend on it are unknown
     warning: resourceclaims in namespace/n could not be read: several objects have the same name but different content

@@ -172,8 +172,8 @@ fn text_that_is_broken_is_located() {
     warning: taints of slices are unknown; taints of rules are unknown; it is unknown which claims hold tainted devices; it is unknown which pods use tainted devices: resourceslices, devicetaintrules, resourceclaims, pods could not be read: 1 part of the input may be of any kind
     check nested.json: 4
     warning: nested.json:1 (items[0]): nested more than 127 levels deep
-    warning: unknown: 60 codes from DRA001 to DRA090 were not fully checked: namespaces, nodes, deviceclasses, resourceslices, devicetaintrules, resourceclaimtemplates, resourceclaims, pods, podgroups, resourcequotas, events could not be read: 1 part of the input may be of any kind
-    Nothing checked in all namespaces: none of 60 checks could run
+    warning: unknown: 61 codes from DRA001 to DRA090 were not fully checked: namespaces, nodes, deviceclasses, resourceslices, devicetaintrules, resourceclaimtemplates, resourceclaims, pods, podgroups, resourcequotas, events could not be read: 1 part of the input may be of any kind
+    Nothing checked in all namespaces: none of 61 checks could run
     simulate eviction nested.json: 4
     warning: nested.json:1 (items[0]): nested more than 127 levels deep
     warning: resourceslices, devicetaintrules, resourceclaims, pods, podgroups, poddisruptionbudgets could not be read: 1 part of the input may be of any kind

@@ -89,6 +89,10 @@ const NOT_RUN: &[(&str, &str)] = &[
         "DRA075",
         "no command: the owner of the pod lists the claim in a container",
     ),
+    (
+        "DRA076",
+        "no command: an administrator starts kube-controller-manager",
+    ),
     ("DRA074", "no command: whoever runs the driver has it run again"),
     ("DRA063", "no command: the pod gets on by itself"),
     (

@@ -72,6 +72,7 @@ pub use report::{AlikeReason, Explanation, NodeGroupItem};
 pub use user::explain_claim;
 pub(crate) use user::is_unused;
 pub use words::fixes::RISKY;
+pub(crate) use word::unmade_since;
 pub(crate) use words::why;
 
 /// The kinds that an explanation reads.

@@ -225,7 +225,7 @@ fn silent_since(cluster: &Cluster, pod: &Pod, now: Time) -> Option<Time> {
 }
 
 /// Returns since when the claim controller has made no claim for a pod and said nothing about it; nothing if it may still do so.
-pub(super) fn unmade_since(
+pub(crate) fn unmade_since(
     cluster: &Cluster,
     pod: &Pod,
     template: &ClaimTemplate,

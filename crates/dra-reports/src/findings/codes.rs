@@ -186,6 +186,8 @@ codes! {
         "A pod does not terminate, because the driver of its devices is gone";
     DevicesUnlisted = "DRA075", "devices-unlisted", Warning, Now, [ResourceClaim, Pod],
         "A pod holds devices that none of its containers lists";
+    ClaimNotMade = "DRA076", "claim-not-made", Warning, Now, [ResourceClaim, ResourceClaimTemplate, Pod, Event],
+        "The claim controller does not create the claim of a pod";
     DriverNotRegistered = "DRA080", "driver-not-registered", Error, Now, [ResourceClaim, Pod, Event],
         "The kubelet does not know the driver of a pod's devices";
     PrepareRefused = "DRA081", "prepare-refused", Error, Now, [ResourceClaim, Pod, Event],

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use super::facts::{Changed, Fault, Request};
 use super::finding::{Subject, claim_key, pod_key, scoped_key};
 use super::{Code, Finding, Look, Severity, words};
+use crate::explanation::unmade_since;
 use crate::remedy::Remedy;
 use crate::script::{Command, NoCommand, Script};
 use dra_allocator::devices::{
     CachedSelector, ClassSelectors, SelectableDevice, SelectorError, first_unmatched,
 };
-use dra_model::{ClaimSpec, Device, DeviceId, DeviceRequest, Key, Kind, Meta, Pod, Selector, Str};
+use dra_model::{ClaimSpec, Device, DeviceId, DeviceRequest, Key, Kind, Meta, Pod, Selector, Str, Time};
 use dra_rules::quota::{Quotas, Refusal};
 use dra_rules::reservation::{ClaimNameError, Lacks, Next, Origin, claim_name, is_done, unmade, unmade_of};
 
@@ -23,7 +24,7 @@ pub(super) fn look(look: &mut Look<'_>) {
     if look.wants_any(&[Code::SelectorInvalid, Code::SelectorFails]) {
         SelectorCheck::new(look).run(look);
     }
-    if look.wants_any(&[Code::ClaimMissing, Code::QuotaExceeded]) {
+    if look.wants_any(&[Code::ClaimMissing, Code::QuotaExceeded, Code::ClaimNotMade]) {
         pods(look);
     }
 }
@@ -353,12 +354,20 @@ fn show(kind: Kind, metadata: &Meta) -> Result<Script, NoCommand> {
 fn pods(look: &mut Look<'_>) {
     let cluster = look.cluster;
     let quotas = Quotas::of(cluster);
+    let mut unattended: Vec<(&Arc<Pod>, Time)> = Vec::new();
     for pod in cluster.pods() {
         if is_done(pod) {
             continue;
         }
         let namespace = &pod.metadata.namespace;
-        if let Some((template, refusal)) = quotas.refused_of_pod(pod) {
+        let refused = quotas.refused_of_pod(pod);
+        if refused.is_none()
+            && look.wants(Code::ClaimNotMade)
+            && let Some(since) = not_made_since(look, pod)
+        {
+            unattended.push((pod, since));
+        }
+        if let Some((template, refusal)) = refused {
             let remedy = Remedy::raising(&quotas, namespace, quotas.to_be_made(pod));
             blocked(look, pod, &template.metadata, &refusal, remedy);
         }
@@ -382,6 +391,46 @@ fn pods(look: &mut Look<'_>) {
             }
         }
     }
+    not_made(look, &unattended);
+}
+
+/// Returns since when the claim controller has neither made the claims of a pod nor said why not. What asks for admin access may be refused.
+fn not_made_since(look: &Look<'_>, pod: &Pod) -> Option<Time> {
+    let namespace = &pod.metadata.namespace;
+    if pod.metadata.is_deleting() || look.is_hidden(Kind::ResourceClaim, namespace) {
+        return None;
+    }
+    unmade(look.cluster, pod).find_map(|(_, unmade)| {
+        let (Lacks::Name, Next::Make(template)) = (unmade.lacks, unmade.next) else {
+            return None;
+        };
+        let has_admin_access = |asked: Request<'_>| asked.asked.admin_access == Some(true);
+        let is_refused = requests_of(&template.spec.spec).any(has_admin_access);
+        unmade_since(look.cluster, pod, template, look.now).filter(|_| !is_refused)
+    })
+}
+
+/// Pods whose claims the claim controller does not make: together, since what keeps it from one keeps it from all.
+fn not_made(look: &mut Look<'_>, pods: &[(&Arc<Pod>, Time)]) {
+    let Some((first, since)) = pods.iter().min_by_key(|(pod, since)| (*since, pod.key())) else {
+        return;
+    };
+    let message = words::claim_not_made(*since, pods.len() - 1);
+    let get = Command::kubectl("get").arg("pods").namespace("kube-system");
+    let finding = Finding::new(
+        Code::ClaimNotMade,
+        Subject::of(Kind::Pod, &first.metadata),
+        message,
+    );
+    look.add(
+        finding
+            .advice(words::START_CLAIM_CONTROLLER)
+            .look(
+                get.option("--selector", "component=kube-controller-manager")
+                    .done(),
+            )
+            .joins(pods.iter().map(|(pod, _)| pod_key(pod.key()))),
+    );
 }
 
 fn missing(look: &mut Look<'_>, pod: &Pod, object: (Kind, Key)) {

@@ -70,6 +70,23 @@ fn said(text: &str) -> String {
 // What was not checked.
 
 /// Codes whose checks lack objects.
+/// That the claim controller does nothing for a pod and for so many others.
+pub(super) fn claim_not_made(since: Time, others: usize) -> String {
+    let others = match others {
+        0 => String::new(),
+        _ => format!(
+            "; the same holds for {}",
+            counted(others, "other pod", "other pods")
+        ),
+    };
+    format!(
+        "the claim controller has neither created its claim nor reported a problem since {since}: kube-controller-manager may not be running{others}"
+    )
+}
+
+/// What to do about that.
+pub(super) const START_CLAIM_CONTROLLER: &str = "ask an administrator to check that kube-controller-manager is running: it creates the claims once it runs";
+
 pub(super) fn not_checked(codes: &BTreeSet<Code>) -> String {
     let codes: Vec<&Code> = codes.iter().collect();
     match codes.as_slice() {

@@ -389,6 +389,25 @@ pub(super) fn worlds(code: Code) -> (World, World) {
             };
             (with(json!([])), with(json!([{"name": "c"}])))
         }
+        Code::ClaimNotMade => {
+            let with = |created: &str| {
+                let at = "2026-11-21T11:00:00Z";
+                let metadata = json!({"namespace": "n", "name": "t", "creationTimestamp": at});
+                let world = world().with(
+                    Kind::ResourceClaimTemplate,
+                    &json!({"metadata": metadata,
+                    "spec": {"spec": request(&json!({}))}}),
+                );
+                let world = world.with(
+                    Kind::Node,
+                    &json!({"metadata": {"name": "node-1"}, "status": {"conditions": [
+                    {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-11-21T11:59:00Z"}]}}),
+                );
+                world.with(Kind::Pod, &json!({"metadata": {"namespace": "n", "name": "p", "uid": "p-uid", "creationTimestamp": created},
+                    "spec": {"resourceClaims": [{"name": "c", "resourceClaimTemplateName": "t"}]}}))
+            };
+            (with("2026-11-21T11:30:00Z"), with("2026-11-21T11:58:30Z"))
+        }
         Code::ReservationGone => (
             reserved_claim(&json!([pod_entry("p")])),
             reserved_claim(&json!([pod_entry("p")])).pod("p", &["c"]),
