@@ -71,8 +71,8 @@ pub use owned::{OwnerTarget, explain_owner};
 pub use report::{AlikeReason, Explanation, NodeGroupItem};
 pub use user::explain_claim;
 pub(crate) use user::is_unused;
-pub use words::fixes::RISKY;
 pub(crate) use word::unmade_since;
+pub use words::fixes::RISKY;
 pub(crate) use words::why;
 
 /// The kinds that an explanation reads.
