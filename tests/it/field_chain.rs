@@ -85,7 +85,7 @@ const CASES: &[Case] = &[
         code: 1,
         has: &[
             "pending: driver gpu.nvidia.com publishes no devices for rockwei",
-            "(container gpus: CrashLoopBackOff)",
+            "(container gpus: CrashLoopBackOff",
         ],
         has_not: &["only published device"],
     },
@@ -102,7 +102,7 @@ const CASES: &[Case] = &[
         code: 1,
         has: &[
             "Note: driver gpu.nvidia.com publishes no devices for n-2",
-            "(container gpus: CrashLoopBackOff)",
+            "(container gpus: CrashLoopBackOff",
         ],
         has_not: &[],
     },
@@ -1069,7 +1069,7 @@ const CASES: &[Case] = &[
         code: 1,
         has: &[
             "publishes 1 device for 1 node, but cannot prepare devices for pods on gpu-1",
-            "is crashing (container gpus: CrashLoopBackOff)",
+            "is crashing (container gpus: CrashLoopBackOff",
         ],
         has_not: &[],
     },
@@ -1912,7 +1912,7 @@ const CASES: &[Case] = &[
         ask: "explain pod/nb-1 -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "devices-of-one-job",
         code: 1,
-        has: &["1. suspend job/ml/llm, which ends pod/ml/llm-0"],
+        has: &["1. suspend job/ml/llm, which ends its pods, such as pod/ml/llm-0"],
         has_not: &[
             "2. suspend",
             "2. delete pod",
@@ -2400,7 +2400,7 @@ const CASES: &[Case] = &[
         file: "paused-for-a-failed-upgrade",
         code: 1,
         has: &[
-            "pod/gpu-operator/nvidia-driver-daemonset-e410b is crashing (container k8s-driver-manager: CrashLoopBackOff)",
+            "pod/gpu-operator/nvidia-driver-daemonset-e410b is crashing (container k8s-driver-manager: CrashLoopBackOff",
         ],
         has_not: &["check whether it should run on such nodes"],
     },
@@ -2409,7 +2409,7 @@ const CASES: &[Case] = &[
         file: "kernel-driver-without-image",
         code: 1,
         has: &[
-            "pod/gpu-operator/nvidia-driver-daemonset-e410b does not start (container nvidia-driver-ctr: ImagePullBackOff)",
+            "pod/gpu-operator/nvidia-driver-daemonset-e410b does not start (container nvidia-driver-ctr: ImagePullBackOff",
         ],
         has_not: &[],
     },
@@ -2515,7 +2515,9 @@ const CASES: &[Case] = &[
         ask: "explain pod/virt-launcher-win-2-p4s7x -n=vms --complete --now=2026-11-28T10:00:00Z",
         file: "vm-behind-a-vm",
         code: 1,
-        has: &["stop virtualmachine/vms/win-1, which ends pod/vms/virt-launcher-win-1-k8d2f"],
+        has: &[
+            "stop virtualmachine/vms/win-1, which ends its pods, such as pod/vms/virt-launcher-win-1-k8d2f",
+        ],
         has_not: &["kubectl delete"],
     },
     // A Job that has done its work is no problem.
@@ -2533,6 +2535,204 @@ const CASES: &[Case] = &[
         code: 1,
         has: &["request less in each pod, or raise resourcequota/ml/team, which has nothing in use"],
         has_not: &["delete pods"],
+    },
+    // Karpenter says why it adds no node, before pods of others end.
+    Case {
+        ask: "explain pod/train-b-9hq4z -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "nodepool-at-its-limit",
+        code: 1,
+        has: &[
+            "add a node with such devices: karpenter adds none, because a NodePool has reached its limits",
+            "suspend job/ml/train-a, which ends its pods, such as pod/ml/train-a-k7dnw, and releases",
+        ],
+        has_not: &["1. suspend", "1: suspend"],
+    },
+    // A node for pods that may be interrupted is tolerated before pods of others end.
+    Case {
+        ask: "explain pod/distill-hv8sm -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "spot-taint",
+        code: 1,
+        has: &[
+            "tolerate node taint kubernetes.azure.com/scalesetpriority:NoSchedule",
+            "ask its owner first: it is in another namespace",
+        ],
+        has_not: &["1. scale", "1: scale"],
+    },
+    // Images have to be built for the node.
+    Case {
+        ask: "explain pod/sglang-5d9c7b6f4-d7x2m -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "devices-only-on-arm64",
+        code: 1,
+        has: &["only if the images of its containers are built for such nodes, too"],
+        has_not: &[],
+    },
+    // A driver's pod exceeds its memory.
+    Case {
+        ask: "explain pod/b-w4m7q -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "driver-out-of-memory",
+        code: 1,
+        has: &[
+            "exited with code 137 (OOMKilled)",
+            "raise the memory limit of container gpus of pod/nvidia-dra-driver-gpu/nvidia-dra-driver-gpu-kubelet-plugin-34575",
+        ],
+        has_not: &["1. suspend", "1: suspend"],
+    },
+    // What a driver's container wrote at its end is the reason.
+    Case {
+        ask: "explain pod/upf-5d9c7b6f4-2k8dn -n=net --complete --now=2026-11-30T10:00:00Z",
+        file: "driver-without-nri",
+        code: 1,
+        has: &["driver failed to start: failed to connect to NRI service"],
+        has_not: &[],
+    },
+    // A driver's pod lacks its configuration.
+    Case {
+        ask: "explain pod/chat-5d9c7b6f4-d8k4w -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "driver-without-its-config",
+        code: 1,
+        has: &["CreateContainerConfigError: configmap \"dra-driver-config\" not found"],
+        has_not: &[],
+    },
+    // The driver selects nodes by the accelerator of others.
+    Case {
+        ask: "explain pod/pretrain-7vk2d -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "driver-selects-another-accelerator",
+        code: 1,
+        has: &[
+            "none of 2 devices of class gpu.nvidia.com has productName NVIDIA H100 80GB HBM3",
+            "its nodeSelector requires cloud.google.com/gke-accelerator=nvidia-l4",
+        ],
+        has_not: &["1. remove", "1: remove"],
+    },
+    // A device plugin serves the node instead of the driver.
+    Case {
+        ask: "explain driver/gpu.nvidia.com --complete --now=2026-11-30T10:00:00Z",
+        file: "plugin-here-driver-there",
+        code: 0,
+        has: &["driver/gpu.nvidia.com"],
+        has_not: &["publishes no devices for dp-1: "],
+    },
+    // A device plugin gives the same hardware to other pods.
+    Case {
+        ask: "explain pod/llm-5d9c7b6f4-4kq8d -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "plugin-beside-the-driver",
+        code: 1,
+        has: &["node/gpu-1 offers 2 nvidia.com/gpu of a device plugin beside driver gpu.nvidia.com"],
+        has_not: &[],
+    },
+    // A container cannot start as it gets no device.
+    Case {
+        ask: "explain pod/gpu-test -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "no-container-lists-the-claim",
+        code: 1,
+        has: &["list claim gpu under resources.claims of the container that needs its devices"],
+        has_not: &["1. fix container", "1: fix container"],
+    },
+    // The kubelet ends a container for its hook.
+    Case {
+        ask: "explain pod/embedder-5d9c7b6f4-w2k8d -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "post-start-hook-fails",
+        code: 1,
+        has: &["container main has not started: PostStartHookError"],
+        has_not: &["exited with code 137"],
+    },
+    // A Job that has failed creates no more pods.
+    Case {
+        ask: "explain job/tokenize -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "job-failed-by-evictions",
+        code: 1,
+        has: &["recreate job/ml/tokenize"],
+        has_not: &["recreate the pod"],
+    },
+    // A pod of a higher priority does not end for this one.
+    Case {
+        ask: "explain pod/render-5d9c7b6f4-z2v8q -n=batch --complete --now=2026-11-30T10:00:00Z",
+        file: "preempted-for-its-cpu",
+        code: 1,
+        has: &["reduce cpu in container main of pod/batch/render-5d9c7b6f4-z2v8q from 20 to 8"],
+        has_not: &["1. scale", "1: scale"],
+    },
+    // A rule that evicts pods is looked at before it is tolerated.
+    Case {
+        ask: "explain pod/llm-5d9c7b6f4-7xd2m -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "maintenance-rule-left",
+        code: 1,
+        has: &[
+            "delete devicetaintrule/maintenance-gpu-1",
+            "find out first why the rule is there",
+        ],
+        has_not: &["1. tolerate", "1: tolerate"],
+    },
+    // A broken device is repaired before pods of others end.
+    Case {
+        ask: "explain pod/llm-0 -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "evicted-from-a-broken-device",
+        code: 1,
+        has: &[
+            "ask an administrator to repair device/gpu.nvidia.com/gpu-1/gpu-0, reported unhealthy by taint gpu.nvidia.com/xid=79:NoExecute",
+        ],
+        has_not: &["1. scale", "1: scale"],
+    },
+    // A container may take long to start.
+    Case {
+        ask: "explain pod/vllm-5d9c7b6f4-k2d8v -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "model-is-loading",
+        code: 0,
+        has: &["the pod is running on gpu-1"],
+        has_not: &["fix the container"],
+    },
+    // A network is missing that the pod names.
+    Case {
+        ask: "explain pod/nccl-5d9c7b6f4-k2d8v -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "network-of-the-pod-missing",
+        code: 1,
+        has: &[
+            "create the NetworkAttachmentDefinition that the message names, or correct annotation k8s.v1.cni.cncf.io/networks",
+        ],
+        has_not: &["check the container runtime"],
+    },
+    // The kubelet says why the node is not ready.
+    Case {
+        ask: "explain pod/llm-5d9c7b6f4-m7q2x -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "node-is-shutting-down",
+        code: 1,
+        has: &["node/gpu-2 has condition Ready=False: node is shutting down"],
+        has_not: &[],
+    },
+    // A taint that evicts pods is looked at before pods of others end.
+    Case {
+        ask: "explain pod/llm-0 -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "maintenance-taint-left",
+        code: 1,
+        has: &[
+            "remove taint maintenance:NoExecute from node/gpu-1",
+            "find out first why the node has the taint",
+        ],
+        has_not: &["1. scale", "1. tolerate", "1: scale", "1: tolerate"],
+    },
+    // A command that ends is restarted again and again.
+    Case {
+        ask: "explain pod/gpu-demo-5d9c7b6f4-k2d8v -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "command-that-ends",
+        code: 1,
+        has: &["give container main a command that keeps running, or run it in a Job"],
+        has_not: &["which keeps exiting"],
+    },
+    // The API server rejects the pods of an owner.
+    Case {
+        ask: "explain deployment/chat -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "runtime-class-missing",
+        code: 1,
+        has: &["change the pod template of deployment/ml/chat as the message says, or create what it names"],
+        has_not: &[],
+    },
+    // The image is built for a newer driver than that of the node.
+    Case {
+        ask: "explain pod/sglang-5d9c7b6f4-m4w8q -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "image-needs-a-newer-driver",
+        code: 1,
+        has: &["fix container main, which does not start"],
+        has_not: &["its message is about the node"],
     },
 ];
 

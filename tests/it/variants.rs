@@ -442,7 +442,10 @@ const CASES: &[Case] = &[
         args: &["explain", "--all-namespaces"],
         exits: 1,
         first: &[],
-        names: &["2 are tainted", "risky: devices reported unhealthy"],
+        names: &[
+            "2 are tainted",
+            "ask  an administrator to repair device/gpu.nvidia.com/gpu-1/gpu-0, device/gpu.nvidia.com/gpu-1/gpu-1",
+        ],
         never: &[],
     },
     Case {

@@ -14,7 +14,9 @@ use super::warnings::all_missing;
 use super::words::{self, NoDevices};
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, node_of};
 use dra_model::{Cluster, Gap, Kind, NodeSelector, Pod, Pool, Slice, Str, Time};
-use dra_rules::kubelet::{BrokenLink, Cause, Plugin, STARTING_SECONDS, Stages, republishing};
+use dra_rules::kubelet::{
+    BrokenLink, Cause, Plugin, STARTING_SECONDS, Stages, offered_by_plugin, republishing,
+};
 use dra_rules::scheduling::{drivers_named, is_waited_for};
 
 /// The report.
@@ -210,7 +212,9 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
             Plugin::OtherFolder(..) | Plugin::Ready(..) => DriverPod::Ready,
         };
         let kind = |link: &Option<BrokenLink>| link.as_ref().map(discriminant);
-        let is_meant = matches!(link, Some(BrokenLink::NoPod(..))) && !stages.is_like_served(driver, node);
+        // A device plugin may serve the node instead.
+        let is_meant = matches!(link, Some(BrokenLink::NoPod(..)))
+            && (!stages.is_like_served(driver, node) || offered_by_plugin(node, driver).next().is_some());
         let is_alike = |row: &&mut DriverNodes| {
             row.pod_state == pod_state
                 && row.devices == count

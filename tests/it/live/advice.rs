@@ -999,6 +999,8 @@ const BY_HAND: &[(&str, &str)] = &[
     ("RestoreWebhook", "an administrator"),
     ("ChangeStrategy", "a command, which live::owners runs"),
     ("CompleteGang", "the owner of the pod"),
+    ("CorrectPods", "the owner of the pods"),
+    ("RepairDevice", "an administrator"),
     ("DropToleration", "the owner of the pod"),
     ("EnableGate", "an administrator"),
     (

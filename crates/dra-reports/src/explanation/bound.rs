@@ -16,7 +16,10 @@ use dra_allocator::devices::{Taints, is_allocated_twice};
 use dra_model::{AllocatedDevice, Claim, Cluster, Condition, DeviceId, Key, Kind, Owner, Pod, Str, Time};
 use dra_rules::eviction::{evicting_taint, eviction_of};
 use dra_rules::health::unmet_conditions;
-use dra_rules::kubelet::{Cause, Due, PodStage, Problems, Stage, Stages, Stuck, node_is_gone, problems};
+use dra_rules::kubelet::{
+    Cause, Due, PodStage, Problems, Stage, Stages, Stuck, is_start_error, node_is_gone, offered_by_plugin,
+    problems,
+};
 use dra_rules::reservation::{claim_names, former_pods, pod_of_entry, unlisted};
 use dra_rules::scheduling::{of_kubelet, of_placed, of_rejected, preemptors};
 
@@ -364,6 +367,7 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
                     };
                     help(report, stages, &of_device);
                 }
+                report.notes.extend(offered_twice(stages, pod));
                 if let Some(cause) = stages.feature_off(pod) {
                     report.notes.push(cause_text(&cause, &Subject::of(pod)));
                     let of_kubelet = PodStage {
@@ -376,6 +380,12 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
                     };
                     help(report, stages, &of_kubelet);
                 }
+            }
+            let lacks_programs = matches!(
+                &stuck.cause,
+                Cause::ContainerNotStarted(_, waiting) if is_start_error(&waiting.reason)
+            );
+            if lacks_programs || matches!(stuck.cause, Cause::ContainerEnds(..)) {
                 let lacking = unlisted(cluster, pod)
                     .into_iter()
                     .filter(|unlisted| !unlisted.is_of_network && !unlisted.entry.is_empty());
@@ -386,6 +396,25 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
             help(report, stages, found);
         }
     }
+}
+
+/// That a device plugin offers hardware on the node of the pod whose devices the pod has.
+fn offered_twice(stages: &Stages<'_>, pod: &Pod) -> Option<String> {
+    let node = stages.cluster().node(pod.node()?)?;
+    let drivers: BTreeSet<&Str> = stages
+        .claims(pod)
+        .flat_map(|claim| claim.results())
+        .map(|result| &result.driver)
+        .collect();
+    drivers.into_iter().find_map(|driver| {
+        let (resource, amount) = offered_by_plugin(node, driver).next()?;
+        Some(words::offered_twice(
+            &node.metadata.name,
+            resource,
+            amount,
+            driver,
+        ))
+    })
 }
 
 /// The LeaderWorkerSet that creates workers once the pod, a leader, is ready.

@@ -85,8 +85,12 @@ pub(super) enum NoNode {
     Maximum,
     /// The last one could not be added.
     Failed,
+    /// A pool of nodes has reached its limits.
+    Limits,
     /// It adds none for pods with claims.
     Claims,
+    /// It does not know which devices a new node would have.
+    Devices,
 }
 
 impl NoNode {
@@ -100,10 +104,16 @@ impl NoNode {
                 .then_some(Self::Maximum)
                 .or(failed);
         }
-        (event.reason == "FailedScheduling"
-            && says("Dynamic Resource Allocation")
-            && says("not yet supported"))
-        .then_some(Self::Claims)
+        if event.reason != "FailedScheduling" || event.component() != "karpenter" {
+            return None;
+        }
+        if says("Dynamic Resource Allocation") && says("not yet supported") {
+            Some(Self::Claims)
+        } else if says("exceed limits for nodepool") {
+            Some(Self::Limits)
+        } else {
+            says("allocating dynamic resources, no instance type").then_some(Self::Devices)
+        }
     }
 }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::coming::NoNode;
-use super::diagnosis::{Answer, Cause, Diagnosis, NodeGroup, Unserved};
-use super::fact::{Brief, Fact};
+use super::diagnosis::{Answer, Cause, Diagnosis, NodeDiagnosis, NodeGroup, Unserved};
+use super::fact::{Brief, Evidence, Fact};
 use super::helped::{Helped, Risks, restoring};
-use super::items::{ClusterVerdict, FixItem};
+use super::items::{ClusterVerdict, DeviceCount, FixItem};
 use super::user::is_unused;
 use super::words::fixes::{self as words, Before};
 use super::{gets, waiting};
@@ -15,10 +15,11 @@ use crate::remedy::Remedy;
 use crate::script::{self, Command, NoCommand, Resource, Script, delete_in, describe_pool};
 use crate::stage::{Subject, cause_text, logs_of, look_at_link, mend_link};
 use crate::words::{republish, restore_webhook};
+use dra_allocator::devices::{RuledOut, says_unhealthy};
 use dra_allocator::{ConstraintName, Together};
 use dra_model::{
-    Claim, Cluster, Component, Event, Gate, Key, Kind, NodeSelector, Pod, PodGroup, PoolId, Str, Strategy,
-    Time,
+    Claim, Cluster, Component, DeviceId, Event, Gate, Key, Kind, NodeSelector, Owner, Pod, PodGroup, PoolId,
+    Str, Strategy, Taint, Time,
 };
 use dra_rules::kubelet::{BrokenLink, KeptOff, PUBLISHING_SECONDS, PodStage};
 use dra_rules::owners::{OwnerName, Rollout};
@@ -57,6 +58,35 @@ impl Diagnosis {
         }
         self.fixes
             .extend(fixes.found.iter().map(|found| helped.item(found)));
+    }
+
+    /// Has devices repaired that taints report to be unhealthy, where the pod would fit on their node with them.
+    pub(super) fn repair_devices(&mut self) {
+        let suffices = |count: &DeviceCount| {
+            let wanted = count.wanted.unwrap_or(count.matching);
+            count.tainted > 0 && count.usable + count.tainted >= wanted || !count.is_short()
+        };
+        let broken = |node: &NodeDiagnosis| {
+            let tainted = node.reasons.iter().filter_map(|reason| match &reason.fact {
+                Fact::RuledOut(RuledOut::Tainted, Evidence::Taints(taints)) => {
+                    let taint = taints.iter().find(|taint| says_unhealthy(taint))?;
+                    Some((reason.device.clone()?, taint.clone()))
+                }
+                _ => None,
+            });
+            let mut broken: Vec<(DeviceId, Taint)> = tainted.collect();
+            broken.dedup_by(|(one, _), (other, _)| one == other);
+            (!broken.is_empty() && node.devices.iter().all(suffices)).then_some(broken)
+        };
+        let fix = self.nodes.iter().find_map(broken).and_then(|broken| {
+            let (first, taint) = broken.first()?;
+            let devices: Vec<String> = broken.iter().map(|(device, _)| device.to_string()).collect();
+            let message = words::repair_devices(&devices, taint);
+            let how = Remedy::by_hand(words::REPAIR_DEVICES);
+            let fix = FixItem::unproven("RepairDevice", format!("device/{first}"), message, how);
+            Some(fix.look(script::describe_device(first)))
+        });
+        self.fixes.splice(0..0, fix);
     }
 
     /// What the driver of a device has to say before the pod is bound. Nothing can be simulated there.
@@ -249,12 +279,23 @@ impl FixItem {
         )
     }
 
-    /// Has the quota raised that refuses pods in `namespace`, or the webhook answer that cannot be called, where these words of a refusal name one.
-    pub(super) fn of_refusal(namespace: &Str, said: &str) -> Option<Self> {
+    /// Has the quota raised that refuses pods of `owner`, the webhook answer that cannot be called, or the pods corrected, as these words of a
+    /// refusal tell.
+    pub(super) fn of_refusal(owner: &Owner, said: &str) -> Self {
         if let Some(webhook) = Webhook::uncallable(said) {
-            return Some(Self::restore_webhook(&webhook));
+            return Self::restore_webhook(&webhook);
         }
-        let quota = Key::new(namespace.clone(), refusing(said)?);
+        let Some(quota) = refusing(said) else {
+            let target = format!("{}/{}", owner.kind.to_ascii_lowercase(), owner.key);
+            let message = words::correct_pods(&target);
+            return Self::unproven(
+                "CorrectPods",
+                target,
+                message,
+                Remedy::by_hand(words::CORRECT_PODS),
+            );
+        };
+        let quota = Key::new(owner.key.namespace.clone(), quota);
         let target = format!("resourcequota/{quota}");
         let message = if lacks_use(said) {
             words::raise_or_request_less(&target)
@@ -262,7 +303,7 @@ impl FixItem {
             words::raise(&target, "pods")
         };
         let fix = Self::unproven("RaiseQuota", target, message, Remedy::by_hand(words::RAISE_HOW));
-        Some(fix.look(describe_quota(&quota)))
+        fix.look(describe_quota(&quota))
     }
 
     /// Has a driver publish its devices. Which it would publish cannot be known, so it cannot be proven to help.

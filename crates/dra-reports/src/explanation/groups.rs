@@ -16,9 +16,9 @@ use crate::words::same_pool;
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, RuledOut};
 use dra_allocator::{AlternativeExplanation, Together, Unfit};
 use dra_model::{
-    AllocationMode, Claim, Cluster, DeviceRequest, Key, Pod, PoolId, Quantity, Str, Taint, Time,
+    AllocationMode, Claim, Cluster, DeviceRequest, Key, Node, Pod, PoolId, Quantity, Str, Taint, Time,
 };
-use dra_rules::kubelet::{self, BrokenLink, KeptOff, Stages};
+use dra_rules::kubelet::{self, BrokenLink, KeptOff, Stages, offered_by_plugin};
 use dra_rules::scheduling::{self, Cycle, Lack, Plain, drivers_named};
 
 /// How the devices of a node count for each request.
@@ -663,7 +663,9 @@ pub(super) fn unserved(
                 | Cause::Absent(Absence::Unpublished(_) | Absence::OtherClasses(..))
         )
     );
-    if !is_of_driver {
+    // Other devices than those that are published may be on a node that the driver was not installed for.
+    let is_unselected = matches!(report.cause, Some(Cause::Absent(Absence::Unselected { .. })));
+    if !is_of_driver && !is_unselected {
         return None;
     }
     let judged: Vec<&NodeDiagnosis> = report
@@ -674,7 +676,7 @@ pub(super) fn unserved(
     let short = || report.node_groups.iter().flat_map(|group| &group.devices);
     let everywhere = short().find(|wanted| judged.iter().all(|node| has_none(node, wanted)));
     let somewhere = || short().find(|wanted| judged.iter().any(|node| has_none(node, wanted)));
-    let is_cause = everywhere.is_some();
+    let is_cause = everywhere.is_some() && !is_unselected;
     let wanted = everywhere.or_else(somewhere)?;
     let cluster = cycle.scheduler().cluster();
     let claim = cycle
@@ -693,7 +695,12 @@ pub(super) fn unserved(
             let Some(link) = stages.broken_link(&driver, found_node) else {
                 continue;
             };
-            let strength = strength(&link, || stages.is_like_served(&driver, found_node));
+            let is_like =
+                || stages.is_like_served(&driver, found_node) || is_of_other_kind(&link, &driver, found_node);
+            let strength = strength(&link, is_like);
+            if is_unselected && !is_of_other_kind(&link, &driver, found_node) {
+                continue;
+            }
             match &mut found {
                 Some((most, known)) if *most >= strength => {
                     let is_same = std::mem::discriminant(&known.link) == std::mem::discriminant(&link);
@@ -731,6 +738,24 @@ pub(super) fn unserved(
     Some((found, is_cause))
 }
 
+/// Returns whether the node has a label that the DaemonSet of the driver requires, with another value: it is of another kind, such as of another
+/// accelerator. Labels of all nodes tell nothing, nor does one that keeps the driver off the node.
+fn is_of_other_kind(link: &BrokenLink, driver: &str, node: &Node) -> bool {
+    let BrokenLink::NoPod(_, Some(KeptOff::Labels(labels))) = link else {
+        return false;
+    };
+    let is_general = |key: &str| {
+        let domain = key.split_once('/').map(|(domain, _)| domain);
+        domain.is_some_and(|domain| domain == "kubernetes.io" || domain.ends_with(".kubernetes.io"))
+    };
+    let is_off = |value: &str| matches!(value, "" | "false" | "no" | "none" | "off" | "disabled");
+    let has_other = |(key, value): &(Str, Str)| {
+        let own = node.metadata.label(key);
+        !is_general(key) && own.is_some_and(|own| own != value && !is_off(own))
+    };
+    offered_by_plugin(node, driver).next().is_none() && labels.iter().any(has_other)
+}
+
 /// The strength of a link that is most likely meant to be so.
 const MEANT: u8 = 0;
 
@@ -752,7 +777,7 @@ fn strength(link: &BrokenLink, is_alike: impl Fn() -> bool) -> u8 {
         BrokenLink::NotReady(..) | BrokenLink::NoPod(..) => 2,
         BrokenLink::Refused(_)
         | BrokenLink::Unselected(..)
-        | BrokenLink::Crashing { .. }
+        | BrokenLink::Crashing(..)
         | BrokenLink::Pending(..)
         | BrokenLink::Failed(..)
         | BrokenLink::Forbidden(..) => 3,

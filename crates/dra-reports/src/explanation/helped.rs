@@ -31,6 +31,9 @@ use dra_rules::scheduling::{
     Edited, Fix, Fixes, Found, Rewording, change_of_pod, is_extended, remaining_consumers, unfit_taint,
 };
 
+/// Labels of nodes that tell which images run there.
+const PLATFORM: [&str; 2] = ["kubernetes.io/arch", "kubernetes.io/os"];
+
 /// Reported health of devices.
 pub(super) struct Risks<'a> {
     cluster: &'a Cluster,
@@ -149,6 +152,11 @@ impl Helped<'_> {
         if may_be_undone {
             remedy = remedy.note(words::OF_RUNTIME_CLASS);
         }
+        let is_of_platform =
+            |fix: &Fix| matches!(fix, Fix::DropNodeLabel { key } if PLATFORM.contains(&key.as_str()));
+        if found.changes.iter().any(is_of_platform) {
+            remedy = remedy.note(words::OTHER_PLATFORM);
+        }
         FixItem {
             kind,
             target,
@@ -244,9 +252,10 @@ impl Helped<'_> {
             }
             Fix::LiftTaint { pool, key, .. } => Remedy::by_hand(words::taint_of_driver(pool, key)),
             Fix::DeleteRule { rule } => {
-                let delete = Remedy::command(delete(Kind::DeviceTaintRule, [rule]));
-                let mut rules = self.cluster.rules().filter(|found| found.metadata.name == *rule);
-                let selector = rules.find_map(|found| found.spec.device_selector.as_ref());
+                let delete =
+                    Remedy::command(delete(Kind::DeviceTaintRule, [rule])).note(words::RULE_IS_MEANT);
+                let rule = self.cluster.rule(rule);
+                let selector = rule.and_then(|rule| rule.spec.device_selector.as_ref());
                 if selector.is_some_and(|selector| selector.pool.is_none()) {
                     return delete.note(words::NARROW_RULE);
                 }
@@ -262,7 +271,9 @@ impl Helped<'_> {
                 Remedy::command(uncordon.done()).note(words::CORDONED)
             }
             Fix::RestoreNode { node } => restoring(self.cluster, node),
-            Fix::LiftNodeTaint { node, key, effect } => Remedy::command(lift_node_taint(node, key, effect)),
+            Fix::LiftNodeTaint { node, key, effect } => {
+                Remedy::command(lift_node_taint(node, key, effect)).note(words::TAINT_IS_MEANT)
+            }
             _ => Remedy::default(),
         }
     }
@@ -292,7 +303,10 @@ impl Helped<'_> {
             let lost = stuck_users(self.cluster, claim, self.now);
             let is_suspended = matches!(
                 self.owned(claim, &others),
-                Some(Before::Owned(.., Some(Ending::Suspend(_))))
+                Some(Before::Owned {
+                    ending: Some(Ending::Suspend(_)),
+                    ..
+                })
             );
             let gangs = if is_suspended {
                 BTreeSet::new()
@@ -302,6 +316,7 @@ impl Helped<'_> {
             return gangs
                 .iter()
                 .map(words::ends_gang)
+                .chain(self.of_others(claim, &others))
                 .chain(lost)
                 .fold(end, Remedy::note);
         }
@@ -344,6 +359,18 @@ impl Helped<'_> {
         let pods: Vec<&Arc<Pod>> = keys.iter().filter_map(|key| self.cluster.pod(key)).collect();
         let owner = only_owner(self.cluster, &pods)?;
         Some((owner, keys.first()?.namespace.clone()))
+    }
+
+    /// That consumers are not the pod's own owner's to end: they are in another namespace, or have a higher priority.
+    fn of_others(&self, claim: &Claim, consumers: &[&ConsumerReference]) -> Option<String> {
+        let pod = self.pod?;
+        let is_elsewhere = pod.metadata.namespace != claim.metadata.namespace;
+        let others = consumers
+            .iter()
+            .filter_map(|entry| pod_of_entry(self.cluster, claim, entry));
+        let most = others.map(|other| other.priority()).max();
+        let higher = most.filter(|priority| *priority > pod.priority());
+        (is_elsewhere || higher.is_some()).then(|| words::of_others(is_elsewhere, higher, pod.priority()))
     }
 
     /// The gangs of the pods among the consumers.
@@ -566,9 +593,20 @@ impl Helped<'_> {
         let pods: Vec<&Arc<Pod>> = pods.filter(|pod| !pod.is_terminal()).collect();
         let owner = only_owner(self.cluster, &pods)?;
         let ending = Ending::of(self.cluster, &pods, &owner);
-        let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
-        let owner = controller(&pods.first()?.metadata, &owner);
-        Some(Before::Owned(names, owner, ending))
+        let is_of_job = |pod: &&Arc<Pod>| {
+            let mut made_by = pod.metadata.controller().into_iter();
+            made_by.any(|made_by| made_by.uid == owner.uid) && !pod.is_terminal()
+        };
+        Some(Before::Owned {
+            ends_others: match &ending {
+                Some(Ending::Scale { kind, .. }) => *kind == "leaderworkerset",
+                Some(Ending::Suspend(_)) => self.cluster.pods().filter(is_of_job).count() > pods.len(),
+                None => true,
+            },
+            pods: pods.iter().map(|pod| pod.metadata.name.clone()).collect(),
+            owner: controller(&pods.first()?.metadata, &owner),
+            ending,
+        })
     }
 
     /// The pods that use an idle claim, or will.

@@ -862,8 +862,9 @@ impl<'e> Explained<'e> {
         self.fixes(report);
         // A node that is about to have devices, one more, and a driver that publishes the rest of a pool, are better than the end of somebody's
         // pod.
-        let mut proven = report.fixes.iter().filter(|fix| fix.proven);
+        let mut proven = report.fixes.iter().filter(|fix| fix.proven && !fix.risky);
         if proven.all(|fix| fix.kind == "ReleaseClaim") {
+            report.repair_devices();
             if let Some(pool) = incomplete {
                 report.add_incomplete(self.cluster(), &pool, self.settings.now);
                 report.fixes.rotate_right(1);

@@ -182,8 +182,7 @@ fn without_pods(cluster: &Cluster, owner: &Owner) -> Diagnosis {
     match &why {
         NoPods::Queued(queued) => report.fixes.push(super::gates::requeued(queued)),
         NoPods::Refused(word) => {
-            let fix = FixItem::of_refusal(&owner.key.namespace, &word.said);
-            report.fixes.extend(fix);
+            report.fixes.push(FixItem::of_refusal(owner, &word.said));
         }
         _ => {}
     }
@@ -207,9 +206,7 @@ fn fewer_pods(cluster: &Cluster, owner: &Owner, active: usize) -> Option<Diagnos
     let word = refused(cluster, owner)?;
     let mut report = Diagnosis::new(Target::owner(&owner.kind, &owner.key));
     let name = OwnerName::from(owner);
-    report
-        .fixes
-        .extend(FixItem::of_refusal(&owner.key.namespace, &word.said));
+    report.fixes.push(FixItem::of_refusal(owner, &word.said));
     report.conclude(Answer::FewerPods(name, active, wanted, word));
     Some(report)
 }

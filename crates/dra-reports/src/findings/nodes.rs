@@ -16,7 +16,7 @@ use dra_model::{
 };
 use dra_rules::kubelet::{
     BrokenLink, KeptOff, STARTING_SECONDS, daemon_set_of, is_called_plugin, is_pod_of, is_ready, kept_off,
-    known_drivers, nodes_of_devices, nodes_of_slice, republishing,
+    known_drivers, nodes_of_devices, nodes_of_slice, offered_by_plugin, republishing,
 };
 use dra_rules::scheduling::{classes_of_resources, is_waited_for};
 
@@ -442,31 +442,6 @@ fn unmatched(look: &mut Look<'_>, pool: &Pool<'_>) {
     );
 }
 
-/// Whether an extended resource of a device plugin is about the same hardware as a driver: `example.com/gpu` and `gpu.example.com`, or
-/// `gpu.example.com/large` and `gpu.example.com`. Other resources of the same vendor are other hardware.
-fn is_same_hardware(driver: &str, resource: &str) -> bool {
-    let Some((domain, name)) = resource.split_once('/') else {
-        return false;
-    };
-    if driver == domain {
-        return true;
-    }
-    let Some(kinds) = driver
-        .strip_suffix(domain)
-        .and_then(|rest| rest.strip_suffix('.'))
-        .filter(|_| domain.contains('.'))
-    else {
-        return false;
-    };
-    let first = name
-        .split(|character: char| !character.is_ascii_alphanumeric())
-        .next();
-    let is_partition = domain == "nvidia.com" && first == Some("mig");
-    kinds
-        .split('.')
-        .any(|kind| first == Some(kind) || is_partition && kind == "gpu")
-}
-
 /// Nodes where a device plugin reports what a driver publishes, too. What the scheduler allocates for an extended resource through a class
 /// never shows in what a node reports.
 fn hardware_twice(look: &mut Look<'_>) {
@@ -487,13 +462,8 @@ fn hardware_twice(look: &mut Look<'_>) {
         let Some(drivers) = drivers.get(name) else {
             continue;
         };
-        let reported = node
-            .status
-            .allocatable
-            .iter()
-            .filter(|(_, amount)| amount.value() > 0);
-        for (resource, amount) in reported {
-            for driver in drivers.iter().filter(|driver| is_same_hardware(driver, resource)) {
+        for driver in drivers {
+            for (resource, amount) in offered_by_plugin(node, driver) {
                 let class = classes.get(resource).and_then(|classes| classes.first());
                 let class = class.filter(|_| by_class).map(|class| &class.metadata.name);
                 let message = words::hardware_twice(resource, amount, driver, class);
@@ -736,29 +706,6 @@ mod tests {
                 "serviceaccount/kube-system/driver, which is not allowed to create resourceslices"
             )
         );
-    }
-
-    #[test]
-    fn a_resource_of_a_device_plugin_is_matched_with_the_driver_of_the_same_hardware_alone() {
-        for (driver, resource, same) in [
-            ("gpu.example.com", "example.com/gpu", true),
-            ("gpu.example.com", "example.com/gpu.shared", true),
-            ("gpu.example.com", "gpu.example.com/large", true),
-            ("gpu.nvidia.com", "nvidia.com/mig-1g.5gb", true),
-            ("compute-domain.nvidia.com", "nvidia.com/gpu", false),
-            ("compute-domain.nvidia.com", "nvidia.com/mig-1g.5gb", false),
-            ("gpu.example.com", "example.com/nic", false),
-            ("gpu.example.com", "other.com/gpu", false),
-            ("notexample.com", "example.com/gpu", false),
-            ("gpu.com", "com/gpu", false),
-            ("gpu.example.com", "memory", false),
-        ] {
-            assert_eq!(
-                super::is_same_hardware(driver, resource),
-                same,
-                "{driver} {resource}"
-            );
-        }
     }
 
     #[test]

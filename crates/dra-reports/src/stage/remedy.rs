@@ -11,10 +11,10 @@ use crate::script::{
     Command, NoCommand, Resource, Script, delete, describe_device, field_selector, keep_off_device, patch,
 };
 use crate::words::delete_rule;
-use dra_model::{DeviceId, Key, Kind, Pod, Str, Taint};
+use dra_model::{Cluster, DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, Doing, Due, Evidence, KeptOff, Maker, Party, Plugin, PodStage, Problem,
-    Stages, Unread, controllers, has_logs, is_ready,
+    Stages, Unread, controllers, has_logs, is_ready, lacks_network,
 };
 use dra_rules::owners::replacement;
 use dra_rules::reservation::{Lacks, Origin, may_run, unmade, users};
@@ -160,6 +160,9 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             };
             Advice::by_hand("MountVolumes", of_pod(), how).look(describe(&pod.key()))
         }
+        Cause::SandboxFails { text } if lacks_network(text) => {
+            Advice::by_hand("RepairContainer", of_pod(), words::name_network()).look(describe(&pod.key()))
+        }
         Cause::SandboxFails { .. } => {
             Advice::by_hand("RepairRuntime", of_node(), words::sandbox(node)).look(describe(&pod.key()))
         }
@@ -207,8 +210,14 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             Advice::by_hand("RepairContainer", of_pod(), words::out_of_memory(container))
                 .look(describe(&pod.key()))
         }
-        Cause::ContainerEnds(container, _) => {
-            Advice::by_hand("RepairContainer", of_pod(), words::keeps_exiting(container)).look(
+        Cause::ContainerEnds(container, end) => {
+            let is_done = end.as_ref().is_some_and(|end| end.exit_code == 0);
+            let how = if is_done {
+                words::ends_without_error(container)
+            } else {
+                words::keeps_exiting(container)
+            };
+            Advice::by_hand("RepairContainer", of_pod(), how).look(
                 Command::kubectl("logs")
                     .object(Kind::Pod, &pod.metadata.name)
                     .namespace(&pod.metadata.namespace)
@@ -223,7 +232,15 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
                 Advice::new("RecreatePod", of_pod(), message, Remedy::by_hand(words::REPLACED))
                     .look(describe(&other.key()))
             }
-            None => again(pod, Remedy::by_hand(words::FAILED)),
+            None => match failed_job(stages.cluster(), pod) {
+                Some(job) => Advice::new(
+                    "RecreatePod",
+                    format!("job/{job}"),
+                    words::recreate_job(&job.to_string()),
+                    Remedy::by_hand(words::JOB_FAILED),
+                ),
+                None => again(pod, Remedy::by_hand(words::FAILED)),
+            },
         },
         Cause::DevicesUnresolvable { .. } | Cause::PreparationForgotten { .. } => lost(stages, pod),
         Cause::EarlierClaim { .. }
@@ -324,6 +341,16 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
 fn is_made_again(stages: &Stages<'_>, pod: &Pod, claim: &Key) -> bool {
     let is_it = |lacks: &Lacks| matches!(lacks, Lacks::Claim(key) if key == claim);
     unmade(stages.cluster(), pod).any(|(_, unmade)| is_it(&unmade.lacks))
+}
+
+/// The Job of the pod, if it has failed for good.
+fn failed_job(cluster: &Cluster, pod: &Pod) -> Option<Key> {
+    let owner = pod.metadata.controller().filter(|owner| owner.kind == "Job")?;
+    let job = cluster
+        .environment()
+        .owners
+        .find(owner, &pod.metadata.namespace)?;
+    job.condition("Failed", "True").map(|_| job.key.clone())
 }
 
 /// Advice to recreate the pod.
@@ -570,11 +597,11 @@ pub(crate) fn look_at_link(link: &BrokenLink) -> Result<Script, NoCommand> {
         }
         BrokenLink::Refused(refused) => (refused.kind.resource(), &refused.maker),
         BrokenLink::NoPod(set, _) | BrokenLink::Unselected(set, _) => (Maker::DaemonSet.resource(), set),
-        BrokenLink::Crashing { pod, reason, .. } if !has_logs(reason) => ("pod", pod),
+        BrokenLink::Crashing(pod, waiting) if !has_logs(&waiting.reason) => ("pod", pod),
         BrokenLink::Pending(pod, _)
         | BrokenLink::Failed(pod, _)
         | BrokenLink::NotReady(pod, Some(Doing::Failing(..) | Doing::Pulling(..))) => ("pod", pod),
-        BrokenLink::Crashing { pod, .. }
+        BrokenLink::Crashing(pod, _)
         | BrokenLink::NotReady(pod, _)
         | BrokenLink::Forbidden(pod, _)
         | BrokenLink::Silent(pod)

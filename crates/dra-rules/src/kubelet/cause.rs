@@ -412,6 +412,7 @@ impl Cause {
                     Party::Kubelet
                 }
             }
+            Self::SandboxFails { text, .. } if lacks_network(text) => Party::User,
             Self::NetworkNotReady { .. }
             | Self::SandboxFails { .. }
             | Self::RuntimeDown { .. }
@@ -470,6 +471,14 @@ pub enum Evidence<'c> {
     Unready(&'c Condition),
 }
 
+/// Returns whether a network is missing that the pod names in its annotations, in the words of Multus.
+pub fn lacks_network(text: &str) -> bool {
+    text.contains("network-attachment-definition") && text.contains("not found")
+}
+
+/// What the hook of NVIDIA's container toolkit says of an image that is built for a newer driver: that on the node, or the image, has to change.
+const NEEDS_OTHER_IMAGE: &str = "unsatisfied condition: ";
+
 /// Returns who keeps a container from starting, as far as the words of the container runtime tell: a driver whose devices it does not find, what is
 /// installed on the node, or what the pod asks for.
 fn refused_by(text: &str) -> Party {
@@ -482,6 +491,8 @@ fn refused_by(text: &str) -> Party {
     ];
     if text.contains("CDI device injection failed") {
         Party::Driver
+    } else if text.contains(NEEDS_OTHER_IMAGE) {
+        Party::User
     } else if OF_NODE.iter().any(|words| text.contains(words)) {
         Party::Administrator
     } else {

@@ -69,15 +69,19 @@ pub fn ailment(node: &Node) -> Option<&Condition> {
     const BROKEN: [&str; 9] = [
         "Corrupt", "Deadlock", "Error", "Fail", "Fault", "Hang", "Lost", "Problem", "Readonly",
     ];
-    let mut conditions = node.status.conditions.iter();
-    conditions.find(|condition| match condition.status.as_str() {
+    let is_ready = |condition: &&Condition| condition.type_ == "Ready";
+    let broken = |condition: &&Condition| match condition.status.as_str() {
         "True" => BROKEN.iter().any(|word| condition.type_.contains(word)),
         "False" => {
-            condition.type_ != "Ready"
+            !is_ready(condition)
                 && ["Ready", "Healthy"]
                     .iter()
                     .any(|end| condition.type_.ends_with(end))
         }
         _ => false,
-    })
+    };
+    let conditions = || node.status.conditions.iter();
+    // What the kubelet itself says of that.
+    let of_kubelet = || conditions().find(|condition| is_ready(condition) && condition.status == "False");
+    conditions().find(broken).or_else(of_kubelet)
 }

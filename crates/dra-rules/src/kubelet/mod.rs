@@ -9,6 +9,7 @@ mod cause;
 mod drivers;
 mod ending;
 mod heartbeat;
+mod plugin;
 mod problems;
 mod publishing;
 mod reach;
@@ -35,7 +36,7 @@ use dra_model::{
     Event, Gap, Gate, Key, Kind, Node, Owner, Pod, PoolId, Str, Time, Version,
 };
 
-pub use cause::{Attaching, Cause, Due, Evidence, Party};
+pub use cause::{Attaching, Cause, Due, Evidence, Party, lacks_network};
 use drivers::Drivers;
 pub use drivers::{
     Failure, KeptOff, PUBLISHING_SECONDS, Plugin, controllers, daemon_set_of, is_called_like,
@@ -44,6 +45,7 @@ pub use drivers::{
 pub use ending::has_run;
 pub use heartbeat::{Heartbeat, ailment};
 use heartbeat::{is_of_runtime, why_not_ready};
+pub use plugin::offered_by_plugin;
 pub use problems::{Problem, Problems, problems, rests_on};
 use publishing::untolerated;
 pub use publishing::{BrokenLink, Maker, Refused, known_drivers};
@@ -202,6 +204,10 @@ pub struct Waiting {
     pub container: Str,
     /// The kubelet's reason.
     pub reason: Str,
+    /// What the kubelet says about that.
+    pub message: Str,
+    /// How it ended before, without the time.
+    pub end: Option<ContainerEnd>,
 }
 
 impl Waiting {
@@ -209,10 +215,20 @@ impl Waiting {
     fn of(container: &ContainerStatus) -> Option<Self> {
         let waiting = container.state.waiting.as_ref()?;
         let says = !BEGINNING.contains(&waiting.reason.as_str());
-        says.then_some(Self {
+        says.then(|| Self::for_reason(container, waiting))
+    }
+
+    fn for_reason(container: &ContainerStatus, waiting: &ContainerWaiting) -> Self {
+        let last = container.last_state.terminated.as_ref();
+        Self {
             container: container.name.clone(),
             reason: waiting.reason.clone(),
-        })
+            message: waiting.message.clone(),
+            end: last.map(|end| ContainerEnd {
+                finished_at: None,
+                ..end.clone()
+            }),
+        }
     }
 }
 
@@ -535,7 +551,10 @@ impl<'c> Stages<'c> {
             found.unknown.push(Unknown::Gap(gap));
         }
         let newest = self.newest(pod);
-        let halted = || containers(pod).find_map(|container| halted(pod, container));
+        let halted = || {
+            let halted = containers(pod).find_map(|container| halted(pod, container))?;
+            Some(self.hooked(pod, halted))
+        };
         // A container that does not run says more than the probe of another.
         let is_told = |said: &Said<'_>| matches!(said, Said::Unhealthy { .. }) && halted().is_some();
         if let Some((event, said)) = &newest
@@ -880,11 +899,7 @@ impl<'c> Stages<'c> {
             let waiting = container.state.waiting.as_ref()?;
             Some((container, waiting, Said::of_container(&waiting.message)?))
         })?;
-        let waiting = Waiting {
-            container: container.name.clone(),
-            reason: waiting.reason.clone(),
-        };
-        let evidence = Evidence::Waiting(waiting);
+        let evidence = Evidence::Waiting(Waiting::for_reason(container, waiting));
         Some(Stuck::new(self.lost(pod, node, &said)?, None, evidence))
     }
 
@@ -941,6 +956,31 @@ impl<'c> Stages<'c> {
             })
     }
 
+    /// The same, where the kubelet ends the container for its hook. Mirrors `kuberuntime/kuberuntime_container.go`, `startContainer`, v1.37.2.
+    fn hooked(&self, pod: &Pod, halted: Stuck<'c>) -> Stuck<'c> {
+        let Cause::ContainerEnds(container, Some(end)) = &halted.cause else {
+            return halted;
+        };
+        let events = self.cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
+        let of_hook = events.filter(|event| {
+            let is_its = event.container().is_none_or(|name| *container == name);
+            // The kubelet reports it before it ends the container, which takes at most the grace period of most pods.
+            let is_of_end = end.finished_at.zip(event.last_seen());
+            let is_of_end = is_of_end.is_none_or(|(at, seen)| at.since(seen).as_secs() <= HOOK_SECONDS);
+            event.reason == said::POST_START && is_its && is_of_end
+        });
+        match of_hook.max_by_key(|event| event.last_seen()) {
+            Some(event) => {
+                let waiting = ContainerWaiting {
+                    reason: "PostStartHookError".into(),
+                    message: event.message.clone(),
+                };
+                Stuck::told(Cause::ContainerNotStarted(container.clone(), waiting), event)
+            }
+            None => halted,
+        }
+    }
+
     /// Returns when the node rebooted after the pod started, as the kubelet reports it. An event of another boot is no
     /// evidence.
     fn rebooted(&self, pod: &Pod, node: &Str) -> Option<Time> {
@@ -966,6 +1006,14 @@ impl<'c> Stages<'c> {
     }
 }
 
+/// Seconds between the failure of a hook and the end of its container, at most.
+const HOOK_SECONDS: u64 = 60;
+
+/// Returns whether the container runtime gives this reason for a container that it could not start.
+pub fn is_start_error(reason: &str) -> bool {
+    matches!(reason, "StartError" | "ContainerCannotRun")
+}
+
 /// Returns whether a container that waits for this reason has run, so that it has logs.
 pub fn has_logs(reason: &str) -> bool {
     reason == "CrashLoopBackOff"
@@ -980,8 +1028,7 @@ fn halted<'c>(pod: &Pod, container: &'c ContainerStatus) -> Option<Stuck<'c>> {
             reason: end.reason.clone(),
             message: end.message.clone(),
         };
-        matches!(end.reason.as_str(), "StartError" | "ContainerCannotRun")
-            .then(|| Cause::ContainerNotStarted(name.clone(), waiting))
+        is_start_error(&end.reason).then(|| Cause::ContainerNotStarted(name.clone(), waiting))
     };
     let ends = |end: Option<&ContainerEnd>| Cause::ContainerEnds(name.clone(), end.cloned());
     let Some(waiting) = &container.state.waiting else {

@@ -57,14 +57,7 @@ pub enum BrokenLink {
     /// The DaemonSet that is called like it has no pods: it selects no node.
     Unselected(Key, KeptOff),
     /// A container of its pod ends again and again, or cannot be started.
-    Crashing {
-        /// The pod.
-        pod: Key,
-        /// The container.
-        container: Str,
-        /// The kubelet's reason.
-        reason: Str,
-    },
+    Crashing(Key, Waiting),
     /// Its pod has no node yet; the scheduler's message.
     Pending(Key, Str),
     /// Its pod has been there for long, and is not ready; what it does, as far as the kubelet says.
@@ -101,7 +94,7 @@ impl BrokenLink {
     pub fn pod(&self) -> Option<&Key> {
         match self {
             Self::Refused(_) | Self::NoPod(..) | Self::Unselected(..) => None,
-            Self::Crashing { pod, .. }
+            Self::Crashing(pod, _)
             | Self::Pending(pod, _)
             | Self::NotReady(pod, _)
             | Self::Failed(pod, _)
@@ -146,15 +139,7 @@ impl Stages<'_> {
             set.is_some_and(|set| is_called_like(driver, set))
         };
         let mut pods = self.cluster.pods().filter(is_like);
-        pods.find_map(|pod| {
-            let Waiting { container, reason } = crashes(pod)?;
-            let pod = pod.key();
-            Some(BrokenLink::Crashing {
-                pod,
-                container,
-                reason,
-            })
-        })
+        pods.find_map(|pod| Some(BrokenLink::Crashing(pod.key(), crashes(pod)?)))
     }
 
     /// The same, as far as the driver's own pod tells.
@@ -319,11 +304,7 @@ impl Stages<'_> {
     /// The driver's pod does not work, for longer than it needs to start.
     fn is_down(&self, plugin: Plugin) -> Option<BrokenLink> {
         match plugin {
-            Plugin::Crashing(pod, why) => Some(BrokenLink::Crashing {
-                pod,
-                container: why.container,
-                reason: why.reason,
-            }),
+            Plugin::Crashing(pod, why) => Some(BrokenLink::Crashing(pod, why)),
             Plugin::NotReady(pod) => {
                 let found = self.cluster.pod(&pod);
                 let since = found.and_then(|pod| pod.metadata.creation_timestamp);

@@ -11,7 +11,19 @@ use crate::eviction::{
 };
 use crate::health::{Health, HealthIndex, health_of_claims};
 use dra_allocator::devices::{Taints, keeps_off};
-use dra_model::{AllocatedDevice, DeviceId, Kind, Pod, Pool, PoolId, Str, TaintRule, Time};
+use dra_model::{AllocatedDevice, DeviceId, Event, Kind, Pod, Pool, PoolId, Str, TaintRule, Time};
+
+/// Returns whether all that these events of probes tell is that containers are starting, and none was restarted: the kubelet restarts one whose
+/// startup probe has failed as often as it may.
+///
+/// Mirrors `prober/prober.go`, `probe`, and `prober/worker.go`, `doProbe`, v1.37.2.
+fn are_starting(pod: &Pod, of_probes: &[&Arc<Event>]) -> bool {
+    let is_of_startup = |event: &&Arc<Event>| event.message.starts_with("Startup probe ");
+    let mut statuses = pod.status.container_statuses.iter();
+    !of_probes.is_empty()
+        && of_probes.iter().all(is_of_startup)
+        && !statuses.any(|status| status.restart_count > 0)
+}
 
 impl<'c> Stages<'c> {
     /// Returns what a pod that runs has to fear.
@@ -89,7 +101,11 @@ impl<'c> Stages<'c> {
         let of_probe = events
             .filter(|event| event.reason == said::UNHEALTHY && event.involved_object.uid == pod.metadata.uid)
             .filter(|event| event.last_seen().is_some_and(|seen| seen >= since));
-        let told = of_probe.max_by_key(|event| event.last_seen());
+        let of_probe: Vec<_> = of_probe.collect();
+        if are_starting(pod, &of_probe) {
+            return None;
+        }
+        let told = of_probe.into_iter().max_by_key(|event| event.last_seen());
         Some(match told {
             Some(event) => {
                 let cause = Cause::NotReady {

@@ -120,6 +120,8 @@ pub(super) const PREPARE: &str = "FailedPrepareDynamicResources";
 pub(super) const ATTACH: &str = "FailedAttachVolume";
 pub(super) const MOUNT: &str = "FailedMount";
 pub(super) const SANDBOX: &str = "FailedCreatePodSandBox";
+/// Event of a hook that the kubelet runs when it has started a container, which it ends if the hook fails.
+pub(super) const POST_START: &str = "FailedPostStartHook";
 /// Event of a probe that fails.
 pub(super) const UNHEALTHY: &str = "Unhealthy";
 

@@ -69,8 +69,8 @@ impl Lack {
         }
     }
 
-    /// Returns what one container may ask for instead of `wanted`, so that the pod lacks nothing: half of it at least, in whole
-    /// MiB where it is memory. Nothing for huge pages, whose amounts have to be multiples of their size.
+    /// Returns what one container may ask for instead of `wanted`, so that the pod lacks nothing: half of it at least, or a quarter of its CPU,
+    /// since it is only slower then, and in whole MiB where it is memory. Nothing for huge pages, whose amounts have to be multiples of their size.
     pub(super) fn without_shortage(&self, wanted: &Quantity) -> Option<Quantity> {
         const MIB: i64 = 1 << 20;
         if self.resource.starts_with("hugepages-") {
@@ -85,7 +85,8 @@ impl Lack {
         };
         let rest = wanted.checked_sub(of(&self.wanted).checked_sub(of(&self.left))?)?;
         let rest = rest / unit * unit;
-        (rest > 0 && rest >= wanted / 2 && rest < wanted).then(|| quantity(&self.resource, rest))
+        let least = wanted / if self.resource == "cpu" { 4 } else { 2 };
+        (rest > 0 && rest >= least && rest < wanted).then(|| quantity(&self.resource, rest))
     }
 
     /// Returns whether the empty node has too little, too.
@@ -449,14 +450,16 @@ mod tests {
     }
 
     #[test]
-    fn a_container_gives_up_what_the_pod_lacks_and_half_of_its_own_at_most() {
+    fn a_container_gives_up_what_the_pod_lacks_and_a_part_of_its_own_at_most() {
         let quantity = |text: &str| text.parse::<Quantity>().unwrap();
         for (resource, [wanted, left, own], expected) in [
             ("cpu", ["7", "6", "7"], Some("6")),
             ("cpu", ["1500m", "1", "1"], Some("500m")),
-            ("cpu", ["24", "10", "24"], None),
+            ("cpu", ["24", "10", "24"], Some("10")),
+            ("cpu", ["24", "5", "24"], None),
             ("cpu", ["4", "0", "4"], None),
             ("memory", ["400Gi", "312Gi", "400Gi"], Some("312Gi")),
+            ("memory", ["24Gi", "10Gi", "24Gi"], None),
             ("memory", ["8Gi", "7340033Ki", "8Gi"], Some("7Gi")),
             ("hugepages-2Mi", ["8Mi", "6Mi", "8Mi"], None),
             ("example.com/nic", ["3", "2", "3"], Some("2")),

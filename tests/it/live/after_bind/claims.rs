@@ -126,6 +126,8 @@ fn a_pod_waits_for_the_device_of_one_that_was_deleted_by_force() {
     cluster.create(&on("node", "first"));
     runs(&machine, &cluster, "first");
     let claim = cluster.claim_of("pod/first", "gpu");
+    // Or the kubelet might be done before the second pod is there.
+    machine.write("fail-unprepare", "not yet");
     cluster.delete_now("pod/first");
     cluster.wait_gone(&claim);
     cluster.create(&on("node", "second"));
@@ -141,6 +143,7 @@ fn a_pod_waits_for_the_device_of_one_that_was_deleted_by_force() {
         "{device:#}"
     );
     // As advised, nothing is done: the kubelet goes on by itself.
+    machine.remove("fail-unprepare");
     runs(&machine, &cluster, "second");
 
     // A driver that does not answer in time is told apart from one that refuses.

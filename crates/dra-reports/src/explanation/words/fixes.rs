@@ -25,8 +25,17 @@ pub(in super::super) enum Before {
     Distinct,
     /// Pods with these names use the claim.
     Pods(Vec<Str>),
-    /// Pods with these names use the claim, and this owner recreates them unless it ends them.
-    Owned(Vec<Str>, String, Option<Ending>),
+    /// Pods use the claim whose owner recreates them unless it ends them.
+    Owned {
+        /// Their names.
+        pods: Vec<Str>,
+        /// Their owner.
+        owner: String,
+        /// How the owner ends them, if that is known.
+        ending: Option<Ending>,
+        /// Whether that ends further pods.
+        ends_others: bool,
+    },
     /// Pods with these names use the claim, and are being deleted.
     Terminating(Vec<Str>),
     /// The claim is reserved only for pods with these names that are gone or have finished.
@@ -168,6 +177,29 @@ fn reduce(what: &str, to: &str, before: &Before) -> String {
 /// Why a node may not take pods.
 pub(in super::super) const CORDONED: &str = "find out first why it is cordoned";
 
+/// What a pod needs on a node of another architecture or operating system.
+pub(in super::super) const OTHER_PLATFORM: &str =
+    "only if the images of its containers are built for such nodes, too";
+
+/// Why a rule is not just deleted.
+pub(in super::super) const RULE_IS_MEANT: &str = "find out first why the rule is there";
+
+/// Why a taint is not just removed.
+pub(in super::super) const TAINT_IS_MEANT: &str = "find out first why the node has the taint";
+
+/// Whose pods are to end: those of another namespace, or of a higher priority than that of the pod.
+pub(in super::super) fn of_others(is_elsewhere: bool, higher: Option<i32>, own: i32) -> String {
+    let what = match (is_elsewhere, higher) {
+        (true, None) => "it is in another namespace".to_owned(),
+        (false, Some(higher)) => format!("its priority ({higher}) is higher than that of the pod ({own})"),
+        _ => format!(
+            "it is in another namespace, and its priority ({}) is higher than that of the pod ({own})",
+            higher.unwrap_or_default()
+        ),
+    };
+    format!("ask its owner first: {what}")
+}
+
 /// What can be done to a rule that selects devices of every pool.
 pub(in super::super) const NARROW_RULE: &str =
     "to taint only some of these devices, set spec.deviceSelector.pool of the rule instead";
@@ -183,7 +215,12 @@ pub(in super::super) fn release(claim: &Key, before: &Before) -> String {
             let use_it = if pods.len() == 1 { "uses" } else { "use" };
             format!("delete {}, which {use_it} claim/{claim}", named(pods))
         }
-        Before::Owned(pods, owner, ending) => {
+        Before::Owned {
+            pods,
+            owner,
+            ending,
+            ends_others,
+        } => {
             let change = match ending {
                 Some(Ending::Scale { replicas, left, .. }) => {
                     format!("scale {owner} from {replicas} to {left}")
@@ -191,7 +228,13 @@ pub(in super::super) fn release(claim: &Key, before: &Before) -> String {
                 Some(Ending::Suspend(_)) => format!("suspend {owner}"),
                 None => format!("stop {owner}"),
             };
-            format!("{change}, which ends {} and releases claim/{claim}", named(pods))
+            let pods = named(pods);
+            let ended = if *ends_others {
+                format!("its pods, such as {pods},")
+            } else {
+                pods
+            };
+            format!("{change}, which ends {ended} and releases claim/{claim}")
         }
         Before::Terminating(pods) => {
             let have = if pods.len() == 1 { "uses" } else { "use" };
@@ -573,6 +616,14 @@ pub(in super::super) fn add_node(component: &str, why: NoNode) -> (String, &'sta
             "because its last attempt has failed",
             "ask an administrator of the cluster why nodes of the node group cannot be added",
         ),
+        NoNode::Limits => (
+            "because a NodePool has reached its limits",
+            "ask an administrator of the cluster to raise spec.limits of the NodePool",
+        ),
+        NoNode::Devices => (
+            "because it knows no type of node with such devices",
+            "ask an administrator of the cluster for a node group with a fixed size, or for a NodePool with such devices",
+        ),
         NoNode::Claims => (
             "because the pod has claims",
             "ask an administrator of the cluster for a node group with a fixed size",
@@ -658,8 +709,28 @@ pub(in super::super) fn binding(
 
 /// That a quota has to be raised.
 pub(in super::super) fn raise(quota: &str, counted: &str) -> String {
-    format!("raise {quota}, or delete {counted} that count against it")
+    format!("raise {quota}, or wait until {counted} that count against it are gone")
 }
+
+/// Devices that a taint reports to be unhealthy.
+pub(in super::super) fn repair_devices(devices: &[String], taint: &Taint) -> String {
+    format!(
+        "ask an administrator to repair {}, reported unhealthy by taint {taint}",
+        some(devices.iter().map(|device| format!("device/{device}")))
+    )
+}
+
+/// What to know of that.
+pub(in super::super) const REPAIR_DEVICES: &str = "what taints the devices removes the taint once they are healthy: a driver automatically, a DeviceTaintRule by its owner";
+
+/// What makes pods that the API server rejects.
+pub(in super::super) fn correct_pods(owner: &str) -> String {
+    format!("change the pod template of {owner} as the message says, or create what it names")
+}
+
+/// What to know of that.
+pub(in super::super) const CORRECT_PODS: &str =
+    "its controller tries again automatically; an administrator can tell which policies apply";
 
 /// That a quota has to be raised which admits no pod that requests as much.
 pub(in super::super) fn raise_or_request_less(quota: &str) -> String {

@@ -186,6 +186,13 @@ pub(in super::super) fn former_users(claim: &Key, names: &[Str]) -> String {
     )
 }
 
+/// That a device plugin may give the hardware of a pod's devices to another pod.
+pub(in super::super) fn offered_twice(node: &Str, resource: &Str, amount: &Quantity, driver: &Str) -> String {
+    format!(
+        "node/{node} offers {amount} {resource} of a device plugin beside driver {driver}: another pod may use the same hardware (DRA037)"
+    )
+}
+
 /// Which devices a rule taints.
 pub(in super::super) fn tainting(rule: &TaintRule) -> String {
     let selector = rule.spec.device_selector.clone().unwrap_or_default();

@@ -175,6 +175,14 @@ pub(in super::super) fn sandbox(node: &str) -> Text {
     )
 }
 
+/// A network that the pod names, and that there is none of.
+pub(in super::super) fn name_network() -> Text {
+    Text::new(
+        "create the NetworkAttachmentDefinition that the message names, or correct annotation k8s.v1.cni.cncf.io/networks of the pod",
+        "the kubelet retries automatically; a changed annotation needs a new pod",
+    )
+}
+
 /// A container runtime that does not respond.
 pub(in super::super) fn start_runtime(node: &str) -> Text {
     Text::new(
@@ -284,6 +292,23 @@ pub(in super::super) fn keeps_exiting(container: &str) -> Text {
         "check the logs of the container",
     )
 }
+
+/// A container that ends as if its work was done.
+pub(in super::super) fn ends_without_error(container: &str) -> Text {
+    Text::new(
+        format!("give container {container} a command that keeps running, or run it in a Job"),
+        "it ends without an error, and restartPolicy Always restarts it",
+    )
+}
+
+/// The recreation of a Job.
+pub(in super::super) fn recreate_job(job: &str) -> String {
+    format!("recreate job/{job}")
+}
+
+/// Why a failed pod of a Job is not recreated.
+pub(in super::super) const JOB_FAILED: &str =
+    "the Job has failed and creates no more pods: fix the reason first";
 
 /// The recreation of the pod.
 pub(in super::super) const RECREATE: &str = "recreate the pod";
@@ -591,11 +616,17 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
         BrokenLink::Failed(_, failure) if failure.is_of_resource() => {
             "request less for its pod, or to free what it requests on the node"
         }
-        BrokenLink::Crashing { pod, .. } => {
-            return ask_owner(
-                &format!("driver {driver}"),
-                &format!("check why pod/{pod} is not running"),
-            );
+        BrokenLink::Crashing(pod, waiting) => {
+            let mut ends = waiting.end.iter();
+            let what = if ends.any(|end| end.reason == "OOMKilled") {
+                format!(
+                    "raise the memory limit of container {} of pod/{pod}",
+                    waiting.container
+                )
+            } else {
+                format!("check why pod/{pod} is not running")
+            };
+            return ask_owner(&format!("driver {driver}"), &what);
         }
         BrokenLink::Pending(..) | BrokenLink::NotReady(..) | BrokenLink::Failed(..) => {
             "check why its pod is not running"

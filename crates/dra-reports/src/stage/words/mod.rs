@@ -415,7 +415,9 @@ pub(super) fn evidence_text(evidence: &Evidence<'_>, subject: &Subject) -> Strin
             };
             format!("{}{when}: {}", event.component(), event.message.trim())
         }
-        Evidence::Waiting(Waiting { container, reason }) => {
+        Evidence::Waiting(Waiting {
+            container, reason, ..
+        }) => {
             format!("container {container} is waiting: {reason}")
         }
         Evidence::Ended(container) => format!("the pod's status reports container {container} as terminated"),
@@ -501,7 +503,20 @@ fn said(message: &str) -> String {
 }
 
 fn waiting_text(waiting: &Waiting) -> String {
-    format!("container {}: {}", waiting.container, waiting.reason)
+    let Waiting {
+        container,
+        reason,
+        message,
+        end,
+    } = waiting;
+    let why = match end {
+        Some(end) if has_logs(reason) => {
+            format!(": {}{}", exited(end), said(last_line(&end.message)))
+        }
+        _ if has_logs(reason) => String::new(),
+        _ => said(message),
+    };
+    format!("container {container}: {reason}{why}")
 }
 
 /// What would have to be known.
@@ -644,11 +659,13 @@ pub(crate) fn broken_link_text(link: &BrokenLink) -> String {
             "daemonset/{set} has no pods: its {}, which no node has",
             required_text(kept_off)
         ),
-        BrokenLink::Crashing {
-            pod,
-            container,
-            reason,
-        } => format!("pod/{pod} {} (container {container}: {reason})", crashing(reason)),
+        BrokenLink::Crashing(pod, waiting) => {
+            format!(
+                "pod/{pod} {} ({})",
+                crashing(&waiting.reason),
+                waiting_text(waiting)
+            )
+        }
         BrokenLink::Pending(pod, message) => is_pending(&format!("pod/{pod}"), message),
         BrokenLink::NotReady(pod, None) => format!("pod/{pod} is not ready"),
         BrokenLink::NotReady(pod, Some(doing)) => format!("pod/{pod} is not ready: {}", doing_text(doing)),

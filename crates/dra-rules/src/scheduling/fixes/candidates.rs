@@ -21,7 +21,7 @@ use dra_cel::{
 };
 use dra_model::{
     AllocationMode, AttributeValue, Claim, Cluster, Container, DeviceRequest, Format, Key, Node,
-    NodeSelector, Pod, Quantity, Str, TaintSelector, is_similar, lookup,
+    NodeSelector, Pod, Quantity, Str, is_similar, lookup,
 };
 
 /// Changes that are tried on a node: as many more as any search has time for are looked for, and left out.
@@ -646,9 +646,6 @@ pub(super) fn rank(
     let class = if fix.tolerates_for_admin(cluster) {
         // What watches devices watches broken ones, too.
         super::ClassOfFix::Same
-    } else if fix.ends_taint_of_all(cluster) {
-        // Who forgot what to select meant few of them.
-        super::ClassOfFix::Node
     } else {
         fix.class()
     };
@@ -656,15 +653,6 @@ pub(super) fn rank(
 }
 
 impl Fix {
-    /// Returns whether it deletes a rule that selects every device of the cluster.
-    fn ends_taint_of_all(&self, cluster: &Cluster) -> bool {
-        let Self::DeleteRule { rule: name } = self else {
-            return false;
-        };
-        let mut rules = cluster.rules().filter(|rule| rule.metadata.name == *name);
-        rules.any(|rule| rule.spec.device_selector == Some(TaintSelector::default()))
-    }
-
     /// Returns whether a request with admin access tolerates a device taint: it takes no device from others.
     pub fn tolerates_for_admin(&self, cluster: &Cluster) -> bool {
         let Self::Tolerate { claim, request, .. } = self else {

@@ -6,8 +6,8 @@ use crate::scheduling::placement::release;
 use crate::scheduling::plain::{UNSCHEDULABLE, tells_unfit};
 use dra_cel::Terms;
 use dra_model::{
-    AllocationMode, Change, Claim, Class, Cluster, DeviceRequest, Key, Kind, Node, Object, Pod, PoolId,
-    Quantity, Resources, Slice, Str, Taint, Toleration, lookup,
+    AllocationMode, Change, Claim, Class, Cluster, DeviceRequest, Key, Kind, NO_EXECUTE, Node, Object, Pod,
+    PoolId, Quantity, Resources, Slice, Str, Taint, Toleration, lookup,
 };
 
 /// A single change.
@@ -203,7 +203,7 @@ pub enum ClassOfFix {
     Other,
     /// Nothing is lost.
     Idle,
-    /// The operator of a node, which takes no pods.
+    /// The operator of a node or of devices, which take no pods for a time.
     Node,
     /// Deletes pods of other owners.
     Victims,
@@ -239,10 +239,15 @@ impl Fix {
     pub fn class(&self) -> ClassOfFix {
         match self {
             Self::Release { in_use: false, .. } => ClassOfFix::Idle,
-            Self::Uncordon { .. } | Self::RestoreNode { .. } => ClassOfFix::Node,
-            Self::Tolerate { has_other: false, .. } | Self::TolerateNode { has_other: false, .. } => {
-                ClassOfFix::Tolerate
-            }
+            Self::Uncordon { .. } | Self::RestoreNode { .. } | Self::DeleteRule { .. } => ClassOfFix::Node,
+            // What evicts pods is there for a time.
+            Self::LiftNodeTaint { effect, .. } if effect == NO_EXECUTE => ClassOfFix::Node,
+            Self::TolerateNode {
+                has_other: false,
+                effect,
+                ..
+            } if effect == NO_EXECUTE => ClassOfFix::Tolerate,
+            Self::Tolerate { has_other: false, .. } => ClassOfFix::Tolerate,
             Self::Fewer { .. }
             | Self::LessResource { .. }
             | Self::LessCapacity { .. }
@@ -260,11 +265,11 @@ impl Fix {
             | Self::DropConstraint { .. }
             | Self::UseClass { .. }
             | Self::DropNodeLabel { .. }
-            | Self::DropNodeAffinity => ClassOfFix::Other,
-            Self::LiftTaint { .. }
-            | Self::DeleteRule { .. }
-            | Self::OfferResource { .. }
-            | Self::LiftNodeTaint { .. } => ClassOfFix::Operator,
+            | Self::DropNodeAffinity
+            | Self::TolerateNode { has_other: false, .. } => ClassOfFix::Other,
+            Self::LiftTaint { .. } | Self::OfferResource { .. } | Self::LiftNodeTaint { .. } => {
+                ClassOfFix::Operator
+            }
             Self::Release { in_use: true, .. } => ClassOfFix::Victims,
         }
     }

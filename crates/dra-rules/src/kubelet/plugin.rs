@@ -1,0 +1,58 @@
+//! Device plugins beside drivers: both may offer the same hardware.
+
+use dra_model::{Node, Quantity, Str};
+
+/// The extended resources of the node whose device plugin offers hardware of the driver, with their amounts.
+pub fn offered_by_plugin<'n>(node: &'n Node, driver: &str) -> impl Iterator<Item = &'n (Str, Quantity)> {
+    let allocatable = node.status.allocatable.iter();
+    allocatable.filter(move |(resource, amount)| amount.value() > 0 && is_same_hardware(driver, resource))
+}
+
+/// Returns whether an extended resource of a device plugin is about the same hardware as a driver: `example.com/gpu` and `gpu.example.com`, or
+/// `gpu.example.com/large` and `gpu.example.com`. Other resources of the same vendor are other hardware.
+fn is_same_hardware(driver: &str, resource: &str) -> bool {
+    let Some((domain, name)) = resource.split_once('/') else {
+        return false;
+    };
+    if driver == domain {
+        return true;
+    }
+    let Some(kinds) = driver
+        .strip_suffix(domain)
+        .and_then(|rest| rest.strip_suffix('.'))
+        .filter(|_| domain.contains('.'))
+    else {
+        return false;
+    };
+    let first = name
+        .split(|character: char| !character.is_ascii_alphanumeric())
+        .next();
+    let is_partition = domain == "nvidia.com" && first == Some("mig");
+    kinds
+        .split('.')
+        .any(|kind| first == Some(kind) || is_partition && kind == "gpu")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resource_of_a_device_plugin_is_matched_with_the_driver_of_the_same_hardware_alone() {
+        for (driver, resource, same) in [
+            ("gpu.example.com", "example.com/gpu", true),
+            ("gpu.example.com", "example.com/gpu.shared", true),
+            ("gpu.example.com", "gpu.example.com/large", true),
+            ("gpu.nvidia.com", "nvidia.com/mig-1g.5gb", true),
+            ("compute-domain.nvidia.com", "nvidia.com/gpu", false),
+            ("compute-domain.nvidia.com", "nvidia.com/mig-1g.5gb", false),
+            ("gpu.example.com", "example.com/nic", false),
+            ("gpu.example.com", "other.com/gpu", false),
+            ("notexample.com", "example.com/gpu", false),
+            ("gpu.com", "com/gpu", false),
+            ("gpu.example.com", "memory", false),
+        ] {
+            assert_eq!(is_same_hardware(driver, resource), same, "{driver} {resource}");
+        }
+    }
+}
