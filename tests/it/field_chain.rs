@@ -2734,6 +2734,24 @@ const CASES: &[Case] = &[
         has: &["fix container main, which does not start"],
         has_not: &["its message is about the node"],
     },
+    // A pod with the device has ended just now: the scheduler tries again.
+    Case {
+        ask: "explain pod/second -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "freed-just-now",
+        code: 0,
+        has: &["fits on 1 of 1 nodes"],
+        has_not: &["bug"],
+    },
+    // A node has fewer devices than others of its type.
+    Case {
+        ask: "explain pod/ablate-4vq9m -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "node-has-lost-a-device",
+        code: 1,
+        has: &[
+            "node/gpu-2 has 7 devices of driver gpu.nvidia.com, but node/gpu-1, which is of the same type, has 8: the others may be broken",
+        ],
+        has_not: &[],
+    },
 ];
 
 #[test]

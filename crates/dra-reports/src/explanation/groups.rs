@@ -11,6 +11,7 @@ use super::diagnosis::{
 };
 use super::fact::{Brief, Evidence, Fact};
 use super::items::{Amounts, DeviceCount, FilterCount};
+use super::words;
 use crate::driver_chain::is_unmatched;
 use crate::words::same_pool;
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, RuledOut};
@@ -754,6 +755,33 @@ fn is_of_other_kind(link: &BrokenLink, driver: &str, node: &Node) -> bool {
         !is_general(key) && own.is_some_and(|own| own != value && !is_off(own))
     };
     offered_by_plugin(node, driver).next().is_none() && labels.iter().any(has_other)
+}
+
+/// That a node has too few devices for a request, and another one of the same type more of the driver.
+pub(super) fn lost_devices(
+    report: &Diagnosis,
+    cycle: &Cycle<'_>,
+    selectors: &ClassSelectors,
+    now: Time,
+) -> Option<String> {
+    let cluster = cycle.scheduler().cluster();
+    let stages = Stages::of(cluster, now);
+    report.nodes.iter().take(MOST_LOOKED_AT).find_map(|judged| {
+        let is_short = |count: &&DeviceCount| {
+            count.matching > 0 && count.wanted.is_some_and(|wanted| wanted > count.matching)
+        };
+        let short = judged.devices.iter().find(is_short)?;
+        let claims = cycle.user_claims();
+        let claim = claims.iter().find(|claim| claim.key() == short.claim)?;
+        let class = &spec(claim, &short.request)?.device_class_name;
+        let node = cluster.node(&judged.node)?;
+        drivers_of(cluster, selectors, class)
+            .into_iter()
+            .find_map(|driver| {
+                let (other, most, own) = stages.richer(&driver, node)?;
+                Some(words::lost_devices(&judged.node, &driver, own, &other, most))
+            })
+    })
 }
 
 /// The strength of a link that is most likely meant to be so.

@@ -558,8 +558,8 @@ impl<'e> Explained<'e> {
             Obstacle::Claim(problem) if self.told_unmade(report, problem) => return,
             Obstacle::Claim(ClaimProblem::Missing { claim }) => {
                 let target = format!("claim/{claim}");
-                let message = words::fixes::create(&target);
                 let found = report.tell_namesake(self.cluster(), Kind::ResourceClaim, claim);
+                let message = words::fixes::create(&target, found.as_ref());
                 let who = words::fixes::create_how(Kind::ResourceClaim, found.as_ref());
                 if self.cluster().template(claim).is_some() {
                     report.notes.push(words::template_is_meant(claim));
@@ -573,7 +573,7 @@ impl<'e> Explained<'e> {
             }
             Obstacle::Request(RequestProblem::NoClass { class, .. }) => {
                 let target = format!("deviceclass/{class}");
-                let message = words::fixes::create(&target);
+                let message = words::fixes::create(&target, None);
                 let who = words::fixes::create_how(Kind::DeviceClass, None);
                 let look = Command::kubectl("get").arg("deviceclasses").done();
                 FixItem::unproven("CreateClass", target, message, by_hand(who)).look(look)
@@ -855,6 +855,8 @@ impl<'e> Explained<'e> {
                 report.notes.extend(words::keeps_alignment(lacking));
             }
             self.drivers(report, cycle, &selectors);
+            let lost = groups::lost_devices(report, cycle, &selectors, self.settings.now);
+            report.notes.extend(lost);
             self.shared_resources(report);
             self.rules_of_taints(report);
         }

@@ -229,7 +229,7 @@ impl Diagnosis {
                     words::fixes::CREATE_MAKER,
                 ),
                 None => (
-                    words::fixes::create(&target),
+                    words::fixes::create(&target, found.as_ref()),
                     words::fixes::create_how(Kind::ResourceClaimTemplate, found.as_ref()),
                 ),
             },

@@ -1,12 +1,15 @@
 //! What the cluster's components say themselves, where it contradicts the verdict. They may know what was not read, or what has
 //! changed since.
 
+use std::sync::Arc;
+
 use super::diagnosis::{Answer, Diagnosis};
 use super::fact::{Fact, Often, Speaker, Word};
 use super::items::{ClusterVerdict, FixItem};
 use super::{rejected, words};
 use crate::remedy::Remedy;
 use dra_model::{CREATION_EVENT, Claim, ClaimTemplate, Cluster, Event, Kind, Pod, SchedulerProfile, Time};
+use dra_rules::kubelet::last_end;
 use dra_rules::owners::unplaced_group;
 use dra_rules::reservation::claim_names;
 use dra_rules::scheduling::{Unsimulated, foreign_scheduler, is_outdated, rejections};
@@ -124,14 +127,14 @@ pub(super) fn of_scheduler(
             && let Some(word) = word
         {
             let by = rejections(&word.said);
-            if !by.is_empty() && word.is_newer_than(changed(cluster, pod, claims)) {
+            if !by.is_empty() && word.is_newer_than(changed(cluster, pod, claims, now)) {
                 report.reject_besides(cluster, pod, by);
             }
         }
         return;
     }
     let word = match word {
-        Some(word) => Some(word).filter(|word| word.is_newer_than(changed(cluster, pod, claims))),
+        Some(word) => Some(word).filter(|word| word.is_newer_than(changed(cluster, pod, claims, now))),
         None => match silent_since(cluster, pod, now) {
             Some(since) => {
                 let Some(word) = of_waiting(cluster, pod) else {
@@ -269,9 +272,12 @@ fn unattended_since(
     (newest.since(created).as_secs() >= SILENT_SECONDS).then_some(created)
 }
 
+/// Seconds until kube-scheduler has tried a pod again that may fit since another one has ended.
+const RETRY_SECONDS: u64 = 60;
+
 /// When something changed last that the verdict rests on, as far as objects tell: they keep no time of most changes, and of what is
 /// gone none at all.
-fn changed(cluster: &Cluster, pod: &Pod, claims: &[&Claim]) -> Option<Time> {
+fn changed(cluster: &Cluster, pod: &Pod, claims: &[&Claim], now: Time) -> Option<Time> {
     let mut newest: Option<Time> = None;
     let mut see = |time: Option<Time>| newest = newest.max(time);
     see(pod.metadata.creation_timestamp);
@@ -288,6 +294,11 @@ fn changed(cluster: &Cluster, pod: &Pod, claims: &[&Claim]) -> Option<Time> {
     }
     for slice in cluster.slices() {
         see(slice.metadata.creation_timestamp);
+    }
+    let has_claims = |other: &&Arc<Pod>| other.is_terminal() && !other.spec.resource_claims.is_empty();
+    for other in cluster.pods().filter(has_claims) {
+        // For a pod that ended before, the scheduler has tried again.
+        see(last_end(other).filter(|end| now.since(*end).as_secs() < RETRY_SECONDS));
     }
     newest
 }

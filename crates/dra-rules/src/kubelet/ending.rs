@@ -322,7 +322,7 @@ pub(super) fn outlasted(pod: &Pod) -> Option<(&Str, &ContainerEnd, Vec<&Str>)> {
 }
 
 /// Returns when the last container ended.
-pub(super) fn last_end(pod: &Pod) -> Option<Time> {
+pub fn last_end(pod: &Pod) -> Option<Time> {
     let ends = containers(pod).filter_map(|container| container.state.terminated.as_ref()?.finished_at);
     ends.max()
 }

@@ -25,7 +25,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{Display, IntoStaticStr};
 
-use self::ending::{end_before_restart, has_completed, last_end};
+use self::ending::{end_before_restart, has_completed};
 use self::said::Said;
 use crate::owners::{gathered_with, gathering, incomplete};
 use crate::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for, owning_group};
@@ -42,7 +42,7 @@ pub use drivers::{
     Failure, KeptOff, PUBLISHING_SECONDS, Plugin, controllers, daemon_set_of, is_called_like,
     is_called_plugin, is_over, is_pod_of, is_ready, kept_off, republishing, unscheduled,
 };
-pub use ending::has_run;
+pub use ending::{has_run, last_end};
 pub use heartbeat::{Heartbeat, ailment};
 use heartbeat::{is_of_runtime, why_not_ready};
 pub use plugin::offered_by_plugin;

@@ -1,6 +1,6 @@
 //! The reason why a driver publishes nothing for a node: the first broken link from those who make its pods to its slices.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::drivers::{
@@ -282,6 +282,28 @@ impl Stages<'_> {
             .entry(driver.clone())
             .or_insert_with(of_driver)
             .contains(type_)
+    }
+
+    /// Returns the machine of the type of `node` with the most devices of `driver`, if that are more than those of the node, with both numbers.
+    pub fn richer(&self, driver: &Str, node: &Node) -> Option<(Str, usize, usize)> {
+        let type_ = node.metadata.label(INSTANCE_TYPE)?;
+        let mut counts: BTreeMap<&Str, usize> = BTreeMap::new();
+        for slice in self.cluster.slices().filter(|slice| slice.spec.driver == *driver) {
+            let Some(name) = &slice.spec.node_name else {
+                continue;
+            };
+            *counts.entry(name).or_default() += slice.spec.devices.len();
+        }
+        let own = counts.get(&node.metadata.name).copied()?;
+        let is_alike = |name: &Str| {
+            let other = self.cluster.node(name);
+            other.is_some_and(|other| other.metadata.label(INSTANCE_TYPE) == Some(type_))
+        };
+        let others = counts
+            .into_iter()
+            .filter(|(name, count)| *count > own && is_alike(name));
+        let (name, most) = others.max_by_key(|(name, count)| (*count, std::cmp::Reverse(*name)))?;
+        Some((name.clone(), most, own))
     }
 
     /// Returns why `driver` cannot prepare on `node` the devices that it publishes for it: they stay published when its pod stops working.

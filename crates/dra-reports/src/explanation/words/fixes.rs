@@ -421,9 +421,10 @@ pub(in super::super) fn enable(gate: Gate, components: &[Component], since: Opti
     (
         format!("ask an administrator to enable {gate} in {components}{or}"),
         if matches!(gate, Gate::DRAExtendedResource | Gate::DRAOptionalNodeOperations) {
-            "kube-apiserver has it enabled; kube-controller-manager and the kubelets need it, too".to_owned()
+            "kube-apiserver has it enabled, or had; kube-controller-manager and the kubelets need it, too"
+                .to_owned()
         } else {
-            "kube-apiserver has it enabled".to_owned()
+            "kube-apiserver has it enabled, or had: it needs it, too".to_owned()
         },
     )
 }
@@ -866,8 +867,11 @@ pub(in super::super) fn pod_is_recreated(pod: &Key) -> String {
 }
 
 /// That something has to be created.
-pub(in super::super) fn create(target: &str) -> String {
-    format!("create {target}")
+pub(in super::super) fn create(target: &str, found: Option<&Namesake>) -> String {
+    match found {
+        Some(Namesake::Similar(key)) => format!("name {} instead, or create {target}", key.name),
+        _ => format!("create {target}"),
+    }
 }
 
 /// What to know before creating it, where this may be meant.

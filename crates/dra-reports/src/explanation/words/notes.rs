@@ -186,6 +186,19 @@ pub(in super::super) fn former_users(claim: &Key, names: &[Str]) -> String {
     )
 }
 
+/// That a node may have lost devices, as another one of the same type has more.
+pub(in super::super) fn lost_devices(
+    node: &Str,
+    driver: &Str,
+    own: usize,
+    other: &Str,
+    most: usize,
+) -> String {
+    format!(
+        "node/{node} has {own} devices of driver {driver}, but node/{other}, which is of the same type, has {most}: the others may be broken"
+    )
+}
+
 /// That a device plugin may give the hardware of a pod's devices to another pod.
 pub(in super::super) fn offered_twice(node: &Str, resource: &Str, amount: &Quantity, driver: &Str) -> String {
     format!(
