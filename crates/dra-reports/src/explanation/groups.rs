@@ -19,7 +19,7 @@ use dra_allocator::{AlternativeExplanation, Together, Unfit};
 use dra_model::{
     AllocationMode, Claim, Cluster, DeviceRequest, Key, Node, Pod, PoolId, Quantity, Str, Taint, Time,
 };
-use dra_rules::kubelet::{self, BrokenLink, KeptOff, Stages, offered_by_plugin};
+use dra_rules::kubelet::{self, BrokenLink, KeptOff, Stages, fewer_than_alike, offered_by_plugin};
 use dra_rules::scheduling::{self, Cycle, Lack, Plain, drivers_named};
 
 /// How the devices of a node count for each request.
@@ -762,26 +762,29 @@ pub(super) fn lost_devices(
     report: &Diagnosis,
     cycle: &Cycle<'_>,
     selectors: &ClassSelectors,
-    now: Time,
 ) -> Option<String> {
     let cluster = cycle.scheduler().cluster();
-    let stages = Stages::of(cluster, now);
-    report.nodes.iter().take(MOST_LOOKED_AT).find_map(|judged| {
-        let is_short = |count: &&DeviceCount| {
-            count.matching > 0 && count.wanted.is_some_and(|wanted| wanted > count.matching)
-        };
-        let short = judged.devices.iter().find(is_short)?;
-        let claims = cycle.user_claims();
-        let claim = claims.iter().find(|claim| claim.key() == short.claim)?;
-        let class = &spec(claim, &short.request)?.device_class_name;
-        let node = cluster.node(&judged.node)?;
-        drivers_of(cluster, selectors, class)
-            .into_iter()
-            .find_map(|driver| {
-                let (other, most, own) = stages.richer(&driver, node)?;
-                Some(words::lost_devices(&judged.node, &driver, own, &other, most))
-            })
-    })
+    let is_short = |count: &&DeviceCount| {
+        count.matching > 0 && count.wanted.is_some_and(|wanted| wanted > count.matching)
+    };
+    let mut counts = report.nodes.iter().flat_map(|node| &node.devices);
+    let short = counts.find(is_short)?;
+    let claims = cycle.user_claims();
+    let claim = claims.iter().find(|claim| claim.key() == short.claim)?;
+    let class = &spec(claim, &short.request)?.device_class_name;
+    let lacking = report.nodes.iter().filter(|node| {
+        let mut counts = node.devices.iter();
+        counts.any(|count| is_short(&count) && count.claim == short.claim && count.request == short.request)
+    });
+    let nodes: Vec<&Str> = lacking
+        .filter_map(|node| Some(&cluster.node(&node.node)?.metadata.name))
+        .collect();
+    drivers_of(cluster, selectors, class)
+        .into_iter()
+        .find_map(|driver| {
+            let [(node, own), (other, most)] = fewer_than_alike(cluster, &driver, nodes.iter().copied())?;
+            Some(words::lost_devices(node, &driver, own, other, most))
+        })
 }
 
 /// The strength of a link that is most likely meant to be so.

@@ -301,18 +301,20 @@ impl Helped<'_> {
             }
             let end = end_some(self.cluster, claim, &others);
             let lost = stuck_users(self.cluster, claim, self.now);
-            let is_suspended = matches!(
-                self.owned(claim, &others),
-                Some(Before::Owned {
-                    ending: Some(Ending::Suspend(_)),
-                    ..
-                })
-            );
-            let gangs = if is_suspended {
-                BTreeSet::new()
-            } else {
-                self.gangs(claim, &others)
+            let mut gangs = self.gangs(claim, &others);
+            let is_suspended = || {
+                matches!(
+                    self.owned(claim, &others),
+                    Some(Before::Owned {
+                        ending: Some(Ending::Suspend(_)),
+                        ..
+                    })
+                )
             };
+            // All of them end then.
+            if !gangs.is_empty() && is_suspended() {
+                gangs.clear();
+            }
             return gangs
                 .iter()
                 .map(words::ends_gang)

@@ -855,8 +855,9 @@ impl<'e> Explained<'e> {
                 report.notes.extend(words::keeps_alignment(lacking));
             }
             self.drivers(report, cycle, &selectors);
-            let lost = groups::lost_devices(report, cycle, &selectors, self.settings.now);
-            report.notes.extend(lost);
+            report
+                .notes
+                .extend(groups::lost_devices(report, cycle, &selectors));
             self.shared_resources(report);
             self.rules_of_taints(report);
         }

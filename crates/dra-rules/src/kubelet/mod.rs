@@ -48,7 +48,7 @@ use heartbeat::{is_of_runtime, why_not_ready};
 pub use plugin::offered_by_plugin;
 pub use problems::{Problem, Problems, problems, rests_on};
 use publishing::untolerated;
-pub use publishing::{BrokenLink, Maker, Refused, known_drivers};
+pub use publishing::{BrokenLink, Maker, Refused, fewer_than_alike, known_drivers};
 pub use reach::{nodes_of_devices, nodes_of_slice, publishes_for};
 pub use said::Unread;
 

@@ -47,6 +47,38 @@ impl Maker {
     }
 }
 
+/// Returns the first of `nodes` that has fewer devices of `driver` than another machine of its type, and the one of that type that has most, each
+/// with its number.
+pub fn fewer_than_alike<'c>(
+    cluster: &'c Cluster,
+    driver: &str,
+    nodes: impl IntoIterator<Item = &'c Str>,
+) -> Option<[(&'c Str, usize); 2]> {
+    let mut counts: BTreeMap<&'c Str, usize> = BTreeMap::new();
+    for pool in cluster.pools().filter(|pool| pool.id.driver == driver) {
+        for node in pool
+            .devices()
+            .filter_map(|(slice, _)| slice.spec.node_name.as_ref())
+        {
+            *counts.entry(node).or_default() += 1;
+        }
+    }
+    let type_of = |name: &Str| cluster.node(name)?.metadata.label(INSTANCE_TYPE);
+    let mut most: BTreeMap<&Str, (&'c Str, usize)> = BTreeMap::new();
+    for (node, count) in &counts {
+        let Some(type_) = type_of(node) else { continue };
+        let known = most.entry(type_).or_insert((node, *count));
+        if *count > known.1 {
+            *known = (node, *count);
+        }
+    }
+    nodes.into_iter().find_map(|node| {
+        let own = *counts.get(node)?;
+        let other = *most.get(type_of(node)?)?;
+        (own < other.1).then_some([(node, own), other])
+    })
+}
+
 /// The first broken link between a driver and its devices on a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BrokenLink {
@@ -282,28 +314,6 @@ impl Stages<'_> {
             .entry(driver.clone())
             .or_insert_with(of_driver)
             .contains(type_)
-    }
-
-    /// Returns the machine of the type of `node` with the most devices of `driver`, if that are more than those of the node, with both numbers.
-    pub fn richer(&self, driver: &Str, node: &Node) -> Option<(Str, usize, usize)> {
-        let type_ = node.metadata.label(INSTANCE_TYPE)?;
-        let mut counts: BTreeMap<&Str, usize> = BTreeMap::new();
-        for slice in self.cluster.slices().filter(|slice| slice.spec.driver == *driver) {
-            let Some(name) = &slice.spec.node_name else {
-                continue;
-            };
-            *counts.entry(name).or_default() += slice.spec.devices.len();
-        }
-        let own = counts.get(&node.metadata.name).copied()?;
-        let is_alike = |name: &Str| {
-            let other = self.cluster.node(name);
-            other.is_some_and(|other| other.metadata.label(INSTANCE_TYPE) == Some(type_))
-        };
-        let others = counts
-            .into_iter()
-            .filter(|(name, count)| *count > own && is_alike(name));
-        let (name, most) = others.max_by_key(|(name, count)| (*count, std::cmp::Reverse(*name)))?;
-        Some((name.clone(), most, own))
     }
 
     /// Returns why `driver` cannot prepare on `node` the devices that it publishes for it: they stay published when its pod stops working.

@@ -52,10 +52,11 @@ impl Ending {
         // The last of the replicas, by the numbers of the pods.
         let last = |kind, by: i64, number: &dyn Fn(&Pod) -> Option<i64>| {
             let change = scale(kind, by, false)?;
-            let least = replicas - by;
+            // Numbers that do not begin with 0 tell nothing.
+            let last = replicas - by..replicas;
             let are_last = pods
                 .iter()
-                .all(|pod| number(pod).is_some_and(|number| number >= least));
+                .all(|pod| number(pod).is_some_and(|number| last.contains(&number)));
             are_last.then_some(change)
         };
         let any = |kind| {
@@ -221,6 +222,8 @@ mod tests {
                 scale("statefulset", 2, 0, false),
             ),
             ("StatefulSet", replicas(2), 1, &["web-0", "web-1"], &[], None),
+            // Its ordinals begin with 5: the other pod would end.
+            ("StatefulSet", replicas(2), 1, &["web-5", "web-6"], &[], None),
             ("DaemonSet", json!({}), 1, a, &[], None),
             ("Job", json!({}), 1, ab, &[], suspend()),
             ("Job", json!({"managedBy": "example.com/other"}), 1, a, &[], None),

@@ -189,14 +189,11 @@ pub(in super::super) const TAINT_IS_MEANT: &str = "find out first why the node h
 
 /// Whose pods are to end: those of another namespace, or of a higher priority than that of the pod.
 pub(in super::super) fn of_others(is_elsewhere: bool, higher: Option<i32>, own: i32) -> String {
-    let what = match (is_elsewhere, higher) {
-        (true, None) => "it is in another namespace".to_owned(),
-        (false, Some(higher)) => format!("its priority ({higher}) is higher than that of the pod ({own})"),
-        _ => format!(
-            "it is in another namespace, and its priority ({}) is higher than that of the pod ({own})",
-            higher.unwrap_or_default()
-        ),
-    };
+    let elsewhere = is_elsewhere.then(|| "it is in another namespace".to_owned());
+    let priority =
+        higher.map(|higher| format!("its priority ({higher}) is higher than that of the pod ({own})"));
+    let what: Vec<String> = elsewhere.into_iter().chain(priority).collect();
+    let what = what.join(", and ");
     format!("ask its owner first: {what}")
 }
 
