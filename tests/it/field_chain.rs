@@ -1757,7 +1757,8 @@ const CASES: &[Case] = &[
         file: "budget-guards-a-holder",
         code: 1,
         has: &[
-            "1. suspend job/lab/old-experiment",
+            "1. add a node like gpu-1",
+            "2. suspend job/lab/old-experiment",
             "poddisruptionbudget/prod/api allows no further pod",
         ],
         has_not: &[],
@@ -2751,6 +2752,73 @@ const CASES: &[Case] = &[
             "node/gpu-2 has 7 devices of driver gpu.nvidia.com, but node/gpu-1, which is of the same type, has 8: the others may be broken",
         ],
         has_not: &[],
+    },
+    // Other pods of the owner take what the pod needs on each node.
+    Case {
+        ask: "explain pod/triton-5d9c7b6f4-qz6vt -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "host-port-taken",
+        code: 1,
+        has: &[
+            "port 8001 of the node is in use",
+            "use fewer replicas, or add a node",
+            "1. add a node like gpu-1",
+        ],
+        has_not: &["no tested change", "delete"],
+    },
+    // The devices are those of another namespace.
+    Case {
+        ask: "explain pod/convert-k2d8v -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "implicit-extended-resource-in-use",
+        code: 1,
+        has: &[
+            "1. add a node like gpu-1",
+            "2. scale deployment/prod/api from 2 to 1",
+        ],
+        has_not: &[],
+    },
+    // The driver publishes other devices than those of the class.
+    Case {
+        ask: "explain pod/finetune-7h2kx -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "partitions-not-set-up",
+        code: 1,
+        has: &[
+            "none of the 16 published devices is of class mig.nvidia.com",
+            "1. have driver gpu.nvidia.com publish devices of class mig.nvidia.com, or request another class",
+        ],
+        has_not: &["1. delete"],
+    },
+    // The kubelet ends the driver's container.
+    Case {
+        ask: "explain pod/rerank-5d9c7b6f4-8k2dm -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "driver-killed-by-its-probe",
+        code: 1,
+        has: &["exited with code 137: Liveness probe failed: timeout"],
+        has_not: &[],
+    },
+    // Pods of the same Job use up the quota, and end.
+    Case {
+        ask: "explain pod/sweep-gk8rd -n=team-a --complete --now=2026-11-30T10:00:00Z",
+        file: "parallel-job-and-a-quota",
+        code: 1,
+        has: &[
+            "1. wait until a pod of Job sweep ends whose claim counts against resourcequota/team-a/gpus, or raise",
+        ],
+        has_not: &["delete"],
+    },
+    // A user has suspended a Job: that is what is wanted.
+    Case {
+        ask: "explain -A --complete --now=2026-11-30T10:00:00Z",
+        file: "job-suspended-by-its-user",
+        code: 0,
+        has: &[],
+        has_not: &["later"],
+    },
+    Case {
+        ask: "explain job/later -n=ml --complete --now=2026-11-30T10:00:00Z",
+        file: "job-suspended-by-its-user",
+        code: 0,
+        has: &["it is suspended: set spec.suspend to false to run it"],
+        has_not: &["is pending"],
     },
 ];
 

@@ -29,6 +29,8 @@ pub struct Owner {
     pub stops: bool,
     /// True if its user has it suspended, or inactive.
     pub is_suspended: bool,
+    /// The LocalQueue of Kueue that it is to wait in, which its label names.
+    pub queue: Option<Str>,
     /// Name of what manages it in the place of its own controller, if it is a Job with such a name.
     pub managed_by: Option<Str>,
     /// True if it is a LeaderWorkerSet that creates the workers of a group once their leader is ready.
@@ -198,6 +200,7 @@ impl Owners {
             controller: metadata.controller().cloned(),
             stops: metadata.is_deleting() || stops(group, kind, &spec, &status),
             is_suspended: spec.suspend == true || spec.active == false,
+            queue: metadata.label(QUEUE).cloned(),
             managed_by: spec
                 .managed_by
                 .as_str()
@@ -344,6 +347,9 @@ fn add_wanted(spec: &Value, has_claims: &mut bool, extended: &mut BTreeSet<Str>)
         _ => {}
     }
 }
+
+/// The label with the name of a LocalQueue of Kueue, which resumes what it admits.
+const QUEUE: &str = "kueue.x-k8s.io/queue-name";
 
 /// The manager of a Job that Kubernetes itself runs. Mirrors `api/batch/v1/types.go`, `JobControllerName`, v1.37.2.
 const JOB_CONTROLLER: &str = "kubernetes.io/job-controller";

@@ -538,8 +538,9 @@ mod tests {
 
     #[test]
     fn the_first_number_that_is_zero_is_the_one_that_was_counted() {
-        let mut runner =
-            proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(by_effort(300, 5_000, 50_000)));
+        let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(by_effort(
+            1_000, 5_000, 50_000,
+        )));
         let met = std::cell::RefCell::default();
         runner
             .run(&prop::collection::vec(any::<u8>(), 0..400), |bytes| {

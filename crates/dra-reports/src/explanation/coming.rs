@@ -125,7 +125,10 @@ impl Explained<'_> {
             .filter(|event| is_of_autoscaler(event) || event.component() == "karpenter")
             .max_by_key(|event| event.last_seen());
         let fix = last.and_then(|event| Some(FixItem::add_node(event, NoNode::of(event)?)));
-        report.fixes.splice(0..0, fix);
+        if let Some(fix) = fix {
+            report.fixes.retain(|known| known.kind != fix.kind);
+            report.fixes.insert(0, fix);
+        }
     }
 
     /// Advises to wait for a node that is cordoned while an operator updates it.

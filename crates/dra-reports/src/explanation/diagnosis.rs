@@ -238,8 +238,8 @@ pub(crate) enum NoPods {
     Queued(Queued),
     /// Another controller than that of Kubernetes runs it, as in another cluster.
     Managed(Str),
-    /// Its user has suspended it.
-    Suspended,
+    /// It is suspended: by its user, or until Kueue admits it from this queue.
+    Suspended(Option<Str>),
     /// What it says is wrong.
     Says(Condition),
     /// The last time that it was to make one it was refused.
@@ -351,11 +351,13 @@ impl Answer {
             | Self::FewerPods(..) => ClusterVerdict::Waits,
             Self::NoPods(_, why) => match why {
                 NoPods::Queued(_)
-                | NoPods::Suspended
+                | NoPods::Suspended(Some(_))
                 | NoPods::Says(_)
                 | NoPods::Refused(_)
                 | NoPods::Failed { .. } => ClusterVerdict::Waits,
-                NoPods::Ended(_) | NoPods::Zero | NoPods::Managed(_) => ClusterVerdict::Ended,
+                NoPods::Ended(_) | NoPods::Zero | NoPods::Suspended(None) | NoPods::Managed(_) => {
+                    ClusterVerdict::Ended
+                }
                 NoPods::Unknown => ClusterVerdict::Unknown,
             },
             Self::Allocated(_) => ClusterVerdict::Allocated,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::absence::absent_driver;
 use super::coming::NoNode;
 use super::diagnosis::{Answer, Cause, Diagnosis, NodeDiagnosis, NodeGroup, Unserved};
 use super::fact::{Brief, Evidence, Fact};
@@ -11,7 +12,7 @@ use super::items::{ClusterVerdict, DeviceCount, FixItem};
 use super::user::is_unused;
 use super::words::fixes::{self as words, Before};
 use super::{gets, waiting};
-use crate::remedy::Remedy;
+use crate::remedy::{Remedy, top_owner};
 use crate::script::{self, Command, NoCommand, Resource, Script, delete_in, describe_pool};
 use crate::stage::{Subject, cause_text, logs_of, look_at_link, mend_link};
 use crate::words::{republish, restore_webhook};
@@ -24,8 +25,10 @@ use dra_model::{
 use dra_rules::kubelet::{BrokenLink, KeptOff, PUBLISHING_SECONDS, PodStage};
 use dra_rules::owners::{OwnerName, Rollout};
 use dra_rules::quota::{Quotas, Refusal, lacks_use, refusing};
-use dra_rules::reservation::{self, UnlistedDevices, former_pods};
-use dra_rules::scheduling::{BINDING_TIMEOUT, Fix, Fixes, Found, Readiness, ShortGang, victims};
+use dra_rules::reservation::{self, UnlistedDevices, claim_names, former_pods, manager};
+use dra_rules::scheduling::{
+    BINDING_TIMEOUT, Fix, Fixes, Found, Readiness, ShortGang, drivers_named, victims,
+};
 use dra_rules::validation::Webhook;
 
 impl Diagnosis {
@@ -105,11 +108,11 @@ impl Diagnosis {
         self.fixes.push(fix.look(look.done()));
     }
 
-    /// Why admission refuses `claim`, and what every quota would have to allow for `wanted`. Whether that would help is not simulated.
+    /// Why admission refuses `claim` of `pod`, if it is one's, and what every quota would have to allow for `wanted`. Whether that would help is not simulated.
     pub(super) fn add_refusal<'s>(
         &mut self,
         cluster: &Cluster,
-        claim: &str,
+        (claim, pod): (&str, Option<&Pod>),
         refusal: &Refusal<'_>,
         quotas: &Quotas<'_>,
         wanted: impl IntoIterator<Item = &'s dra_model::ClaimSpec>,
@@ -125,18 +128,31 @@ impl Diagnosis {
         }
         let quota = &refusal.quota.metadata;
         let target = format!("resourcequota/{}", quota.key());
-        let message = words::raise(&target, "claims");
+        let frees = |claim: &Arc<Claim>| {
+            claim.metadata.namespace == quota.namespace && quotas.ends_without(refusal, &claim.spec)
+        };
+        let has_counted = |other: &Pod| {
+            let mut claims = claim_names(other).filter_map(|name| name.find(cluster));
+            claims.any(frees)
+        };
+        let owner = pod.and_then(|pod| {
+            let is_beside = |other: &Arc<Pod>| other.metadata.is_sibling(&pod.metadata) && has_counted(other);
+            top_owner(cluster, pod).filter(|_| cluster.pods().any(is_beside))
+        });
+        let message = match owner {
+            Some(owner) => words::raise_or_run_fewer(&target, &manager(&owner), owner.kind == "Job"),
+            None => words::raise(&target, "claims"),
+        };
         let remedy = Remedy::raising(quotas, &quota.namespace, wanted);
         let raise = FixItem::unproven("RaiseQuota", target, message, remedy);
         let claims = cluster
             .claims()
             .filter(|claim| claim.metadata.namespace == quota.namespace);
         let unused: Vec<&Arc<Claim>> = claims.filter(|claim| is_unused(cluster, claim)).collect();
-        let frees = |claim: &&&Arc<Claim>| quotas.ends_without(refusal, &claim.spec);
         self.fixes.extend(
             unused
                 .iter()
-                .find(frees)
+                .find(|claim| frees(claim))
                 .map(|claim| FixItem::of_unused(&claim.key())),
         );
         self.fixes.push(raise.look(describe_quota(&quota.key())));
@@ -170,26 +186,21 @@ impl Diagnosis {
         self.fixes.push(fix.look(describe_pool(id)));
     }
 
-    /// What would help `pod`, or claims without one, which are a manifest's where `is_new` says so.
+    /// What would help. Where pods have to end for each of the changes, one more node may do instead: `new_node` returns one that is like it.
     pub(super) fn add_fixes(
         &mut self,
-        cluster: &Cluster,
-        pod: Option<&Arc<Pod>>,
-        is_new: bool,
+        helped: &Helped<'_>,
         fixes: &Fixes,
-        now: Time,
+        new_node: impl FnOnce(&[Str]) -> Option<Str>,
     ) {
-        let helped = Helped {
-            cluster,
-            pod,
-            is_recreated: false,
-            is_new,
-            now,
-        };
+        let Helped { cluster, pod, .. } = *helped;
         let risks = Risks::of(cluster, fixes);
         let mut items = Vec::new();
+        let mut ends_all = true;
         for found in &fixes.found {
-            self.ended.extend(helped.ended(found));
+            let ended = helped.ended(found);
+            ends_all &= !ended.is_empty();
+            self.ended.extend(ended);
             let mut item = helped.item(found);
             item.gets = gets::of(cluster, found);
             item.risky = risks.is_risky(found);
@@ -204,14 +215,27 @@ impl Diagnosis {
         // Which of the pods of an owner ends makes no difference to the advice.
         items.retain(|(_, owner, _)| owner.as_ref().is_none_or(|owner| owners.insert(owner.clone())));
         self.fixes.extend(items.into_iter().map(|(_, _, item)| item));
-        if fixes.found.is_empty() {
-            // What kube-scheduler is ending for the pod already makes room for it.
-            let is_preempting = pod.is_some_and(|pod| !victims(cluster, pod).is_empty());
-            if !is_preempting && !self.fixes.iter().any(|fix| fix.proven) {
-                self.notes.push(words::NO_FIX.to_owned());
+        let nodes = self
+            .waiting
+            .as_ref()
+            .filter(|_| ends_all)
+            .map(|waiting| &waiting.nodes);
+        let new_node = nodes.and_then(|nodes| new_node(nodes));
+        if let Some(model) = new_node {
+            // It harms none of those that would have to agree.
+            let is_first = fixes.found.first().is_some_and(|found| helped.ends_others(found));
+            let place = if is_first { 0 } else { self.fixes.len() };
+            self.fixes.insert(place, FixItem::add_node_like(&model));
+        }
+        if !fixes.found.is_empty() {
+            if !fixes.complete {
+                self.notes.push(words::MORE_FIXES.to_owned());
             }
-        } else if !fixes.complete {
-            self.notes.push(words::MORE_FIXES.to_owned());
+        } else if !self.fixes.iter().any(|fix| fix.proven)
+            // What kube-scheduler is ending for the pod already makes room for it.
+            && pod.is_none_or(|pod| victims(cluster, pod).is_empty())
+        {
+            self.notes.push(words::NO_FIX.to_owned());
         }
     }
 
@@ -343,17 +367,22 @@ impl FixItem {
         ))
     }
 
-    /// Has a driver that publishes nothing publish its devices.
-    pub(super) fn of_absent_driver(driver: &Str) -> Self {
+    /// Has the only driver that a class names publish devices of the class: it publishes none.
+    pub(super) fn of_class(cluster: &Cluster, class: &Str) -> Option<Self> {
+        let mut drivers = drivers_named(cluster.class(class)?).into_iter();
+        let (driver, None) = (drivers.next()?, drivers.next()) else {
+            return None;
+        };
+        let is_absent = absent_driver(cluster, class).is_some();
+        let (message, how) = if is_absent {
+            (words::publish_any(&driver), words::INSTALL.to_owned())
+        } else {
+            (words::publish_class(&driver, class), words::set_up(class))
+        };
+        let target = format!("driver/{driver}");
+        let fix = Self::unproven("RestoreDriver", target, message, Remedy::by_hand(how));
         let look = Command::dra("explain").here();
-        let look = look.object(Resource::called("driver"), driver);
-        Self::unproven(
-            "RestoreDriver",
-            format!("driver/{driver}"),
-            words::publish_any(driver),
-            Remedy::by_hand(words::INSTALL),
-        )
-        .look(look.done())
+        Some(fix.look(look.object(Resource::called("driver"), &driver).done()))
     }
 
     /// Has the claim controller remove what pods that are gone have left in the claim, where it is something.
@@ -529,6 +558,21 @@ impl FixItem {
             words::start_workers(set),
             Remedy::by_hand(words::START_WORKERS),
         )
+    }
+
+    /// Adds a node like `model`, which a simulation shows to help.
+    fn add_node_like(model: &Str) -> Self {
+        let fix = Self::unproven(
+            "AddNode",
+            format!("node/{model}"),
+            words::add_node_like(model),
+            Remedy::by_hand(words::ADD_NODE_LIKE),
+        );
+        Self {
+            proven: true,
+            minimal: true,
+            ..fix
+        }
     }
 
     /// Adds a node, which an autoscaler does not do.

@@ -363,6 +363,18 @@ impl Helped<'_> {
         Some((owner, keys.first()?.namespace.clone()))
     }
 
+    /// Returns whether pods end for a change that are not the pod's own owner's to end.
+    pub(super) fn ends_others(&self, found: &Found) -> bool {
+        let pods = self.ended(found);
+        let is_of_others = |key: &Key| {
+            let pod = self.pod.zip(self.cluster.pod(key));
+            pod.is_some_and(|(own, other)| {
+                key.namespace != own.metadata.namespace || other.priority() > own.priority()
+            })
+        };
+        pods.iter().any(is_of_others)
+    }
+
     /// That consumers are not the pod's own owner's to end: they are in another namespace, or have a higher priority.
     fn of_others(&self, claim: &Claim, consumers: &[&ConsumerReference]) -> Option<String> {
         let pod = self.pod?;

@@ -33,6 +33,7 @@ use self::bound::{allocated_twice, attaching, bound, ended, former_users, stuck_
 use self::coming::{Unpublished, is_of_autoscaler};
 use self::diagnosis::{Answer, Cause, NodeGroup, Reason, Warning};
 use self::fact::{Brief, Evidence, Fact, Limited, Often};
+use self::helped::Helped;
 use super::allocation::{
     Exactness, Fit, Other, Settings, Target, Trust, Units, alone, caveats, is_evicted_at_once, is_open,
     otherwise, place_all, timeouts,
@@ -53,9 +54,9 @@ use dra_rules::quota::Quotas;
 use dra_rules::reservation::{Origin, claim_names, is_done, manager, unlisted, users};
 use dra_rules::scheduling::{
     ClaimProblem, Cycle, Effort, Fix, Fixes, GenerateError, Hanging, Obstacle, RequestProblem, Scheduler,
-    Start, Subject, Verdict, classes_of_resources, foreign_scheduler, generate_claims, implicit_class,
-    judge_all, message, message_of_obstacle, not_simulated, other_scheduler, pod_requests, smallest, spared,
-    victims,
+    Start, Subject, Verdict, classes_of_resources, fits_on_new, foreign_scheduler, generate_claims,
+    implicit_class, judge_all, message, message_of_obstacle, not_simulated, other_scheduler, pod_requests,
+    smallest, spared, victims,
 };
 
 pub use super::remedy::Remake;
@@ -229,7 +230,7 @@ fn with_quotas(
         let of_template = words::claim_from(&template.metadata.key());
         report.add_refusal(
             cluster,
-            &of_template,
+            (&of_template, Some(pod)),
             &refusal,
             &quotas,
             quotas.to_be_made(asking),
@@ -356,7 +357,7 @@ pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Setti
     if let Some((claim, refusal)) = quotas.first_refused(&target.namespace, asking) {
         report.add_refusal(
             cluster,
-            &format!("claim/{}", claim.key()),
+            (&format!("claim/{}", claim.key()), None),
             &refusal,
             &quotas,
             new(),
@@ -863,10 +864,10 @@ impl<'e> Explained<'e> {
         }
         self.releases(report, cycle, &verdicts);
         self.fixes(report);
-        // A node that is about to have devices, one more, and a driver that publishes the rest of a pool, are better than the end of somebody's
-        // pod.
+        // A node that is about to have devices, one that an autoscaler could add, and a driver that publishes the rest of a pool, are better than
+        // the end of somebody's pod.
         let mut proven = report.fixes.iter().filter(|fix| fix.proven && !fix.risky);
-        if proven.all(|fix| fix.kind == "ReleaseClaim") {
+        if proven.all(|fix| matches!(fix.kind, "ReleaseClaim" | "AddNode")) {
             report.repair_devices();
             if let Some(pool) = incomplete {
                 report.add_incomplete(self.cluster(), &pool, self.settings.now);
@@ -924,7 +925,7 @@ impl<'e> Explained<'e> {
 
     /// Finds the driver that is to publish devices which the pod lacks.
     fn drivers(&self, report: &mut Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSelectors) {
-        let mut absent = None;
+        let mut fix_of_class = None;
         if let Some(Cause::Absent(Absence::OtherClasses(class, ..) | Absence::Unpublished(class))) =
             &report.cause
         {
@@ -933,7 +934,7 @@ impl<'e> Explained<'e> {
                     .notes
                     .push(words::misspelled_driver(class, &driver, &other));
             } else {
-                absent = absence::absent_driver(self.cluster(), class);
+                fix_of_class = FixItem::of_class(self.cluster(), class);
             }
         }
         let fix = match groups::unserved(report, cycle, selectors, self.settings.now) {
@@ -947,7 +948,7 @@ impl<'e> Explained<'e> {
                 report.notes.push(words::unserved(&unserved));
                 Some(FixItem::of_driver(&unserved))
             }
-            None => absent.map(|driver| FixItem::of_absent_driver(&driver)),
+            None => fix_of_class,
         };
         report.fixes.extend(fix);
     }
@@ -1002,7 +1003,20 @@ impl<'e> Explained<'e> {
                 claims.any(|claim| claim.metadata.is_of_manifest())
             }
         };
-        report.add_fixes(self.cluster(), self.pod, is_new, &fixes, self.settings.now);
+        let helped = Helped {
+            cluster: self.cluster(),
+            pod: self.pod,
+            is_recreated: false,
+            is_new,
+            now: self.settings.now,
+        };
+        // All of a group have to fit together.
+        let is_alone = self.pod.is_none_or(|pod| pod.pod_group().is_none());
+        let new_node = |nodes: &[Str]| {
+            let model = fits_on_new(self.scheduler, &self.subject, nodes, &self.effort(false));
+            model.filter(|_| is_alone).cloned()
+        };
+        report.add_fixes(&helped, &fixes, new_node);
         report.prove_limit(self.cluster(), &fixes);
     }
 }

@@ -249,7 +249,7 @@ fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {
         return NoPods::Ended(condition.clone());
     }
     if owner.is_suspended {
-        return NoPods::Suspended;
+        return NoPods::Suspended(owner.queue.clone());
     }
     if let Some(by) = &owner.managed_by {
         return NoPods::Managed(by.clone());

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::reach::{nodes_of_devices, nodes_of_slice};
-use super::{Unknown, Waiting, containers, said};
+use super::{Unknown, Waiting, containers, said, why_ended};
 use dra_model::{
     Cluster, Condition, Event, Key, Kind, Node, NodeSelector, Owner, Pod, Slice, Str, Taint, Time,
 };
@@ -363,7 +363,7 @@ impl<'c> Drivers<'c> {
             return Plugin::Pending(pod.key(), unscheduled(pod).cloned());
         }
         if !is_ready(pod) {
-            return match crashes(pod) {
+            return match crashes(cluster, pod) {
                 Some(why) => Plugin::Crashing(pod.key(), why),
                 None => Plugin::NotReady(pod.key()),
             };
@@ -471,8 +471,16 @@ pub fn unscheduled(pod: &Pod) -> Option<&Str> {
 }
 
 /// A container of the pod that does not run.
-pub(super) fn crashes(pod: &Pod) -> Option<Waiting> {
-    containers(pod).find_map(Waiting::of)
+pub(super) fn crashes(cluster: &Cluster, pod: &Pod) -> Option<Waiting> {
+    containers(pod).find_map(|container| {
+        let waiting = Waiting::of(container)?;
+        let end = container.last_state.terminated.as_ref();
+        let ended_for = end.and_then(|end| why_ended(cluster, pod, &container.name, end));
+        Some(Waiting {
+            ended_for: ended_for.map(|event| event.message.clone()),
+            ..waiting
+        })
+    })
 }
 
 #[cfg(test)]

@@ -208,6 +208,8 @@ pub struct Waiting {
     pub message: Str,
     /// How it ended before, without the time.
     pub end: Option<ContainerEnd>,
+    /// The failure of its hook or probe that made the kubelet end it, if that is known.
+    pub ended_for: Option<Str>,
 }
 
 impl Waiting {
@@ -228,6 +230,7 @@ impl Waiting {
                 finished_at: None,
                 ..end.clone()
             }),
+            ended_for: None,
         }
     }
 }
@@ -553,7 +556,7 @@ impl<'c> Stages<'c> {
         let newest = self.newest(pod);
         let halted = || {
             let halted = containers(pod).find_map(|container| halted(pod, container))?;
-            Some(self.hooked(pod, halted))
+            Some(self.ended_by_kubelet(pod, halted))
         };
         // A container that does not run says more than the probe of another.
         let is_told = |said: &Said<'_>| matches!(said, Said::Unhealthy { .. }) && halted().is_some();
@@ -956,26 +959,26 @@ impl<'c> Stages<'c> {
             })
     }
 
-    /// The same, where the kubelet ends the container for its hook. Mirrors `kuberuntime/kuberuntime_container.go`, `startContainer`, v1.37.2.
-    fn hooked(&self, pod: &Pod, halted: Stuck<'c>) -> Stuck<'c> {
+    /// The same, where the kubelet ends the container for its hook or its probe. Mirrors `kuberuntime/kuberuntime_container.go`,
+    /// `startContainer`, v1.37.2.
+    fn ended_by_kubelet(&self, pod: &Pod, halted: Stuck<'c>) -> Stuck<'c> {
         let Cause::ContainerEnds(container, Some(end)) = &halted.cause else {
             return halted;
         };
-        let events = self.cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
-        let of_hook = events.filter(|event| {
-            let is_its = event.container().is_none_or(|name| *container == name);
-            // The kubelet reports it before it ends the container, which takes at most the grace period of most pods.
-            let is_of_end = end.finished_at.zip(event.last_seen());
-            let is_of_end = is_of_end.is_none_or(|(at, seen)| at.since(seen).as_secs() <= HOOK_SECONDS);
-            event.reason == said::POST_START && is_its && is_of_end
-        });
-        match of_hook.max_by_key(|event| event.last_seen()) {
-            Some(event) => {
+        match why_ended(self.cluster, pod, container, end) {
+            Some(event) if event.reason == said::POST_START => {
                 let waiting = ContainerWaiting {
                     reason: "PostStartHookError".into(),
                     message: event.message.clone(),
                 };
                 Stuck::told(Cause::ContainerNotStarted(container.clone(), waiting), event)
+            }
+            Some(event) => {
+                let cause = Cause::ProbeFails {
+                    container: Some(container.clone()),
+                    text: event.message.to_string(),
+                };
+                Stuck::told(cause, event)
             }
             None => halted,
         }
@@ -1006,8 +1009,27 @@ impl<'c> Stages<'c> {
     }
 }
 
-/// Seconds between the failure of a hook and the end of its container, at most.
+/// Seconds between the failure of a hook or probe and the end of its container, at most.
 const HOOK_SECONDS: u64 = 60;
+
+/// The last failure of a hook or probe that has made the kubelet end the container.
+fn why_ended<'c>(
+    cluster: &'c Cluster,
+    pod: &Pod,
+    container: &Str,
+    end: &ContainerEnd,
+) -> Option<&'c Arc<Event>> {
+    let events = cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
+    let of_end = events.filter(|event| {
+        let is_its = event.container().is_none_or(|name| *container == name);
+        // The kubelet reports it before it ends the container, which takes at most the grace period of most pods.
+        let is_of_end = end.finished_at.zip(event.last_seen());
+        let is_of_end = is_of_end.is_none_or(|(at, seen)| at.since(seen).as_secs() <= HOOK_SECONDS);
+        let is_ending = event.reason == said::POST_START || said::is_of_restarting_probe(event);
+        is_ending && is_its && is_of_end
+    });
+    of_end.max_by_key(|event| event.last_seen())
+}
 
 /// Returns whether the container runtime gives this reason for a container that it could not start.
 pub fn is_start_error(reason: &str) -> bool {

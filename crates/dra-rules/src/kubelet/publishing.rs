@@ -171,7 +171,7 @@ impl Stages<'_> {
             set.is_some_and(|set| is_called_like(driver, set))
         };
         let mut pods = self.cluster.pods().filter(is_like);
-        pods.find_map(|pod| Some(BrokenLink::Crashing(pod.key(), crashes(pod)?)))
+        pods.find_map(|pod| Some(BrokenLink::Crashing(pod.key(), crashes(self.cluster, pod)?)))
     }
 
     /// The same, as far as the driver's own pod tells.

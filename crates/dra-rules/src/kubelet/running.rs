@@ -13,15 +13,11 @@ use crate::health::{Health, HealthIndex, health_of_claims};
 use dra_allocator::devices::{Taints, keeps_off};
 use dra_model::{AllocatedDevice, DeviceId, Event, Kind, Pod, Pool, PoolId, Str, TaintRule, Time};
 
-/// Returns whether all that these events of probes tell is that containers are starting, and none was restarted: the kubelet restarts one whose
-/// startup probe has failed as often as it may.
-///
-/// Mirrors `prober/prober.go`, `probe`, and `prober/worker.go`, `doProbe`, v1.37.2.
+/// Returns whether all that these events of probes tell is that containers are starting, and none was restarted.
 fn are_starting(pod: &Pod, of_probes: &[&Arc<Event>]) -> bool {
-    let is_of_startup = |event: &&Arc<Event>| event.message.starts_with("Startup probe ");
     let mut statuses = pod.status.container_statuses.iter();
     !of_probes.is_empty()
-        && of_probes.iter().all(is_of_startup)
+        && of_probes.iter().all(|event| said::is_of_startup(event))
         && !statuses.any(|status| status.restart_count > 0)
 }
 

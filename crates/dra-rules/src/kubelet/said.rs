@@ -125,6 +125,18 @@ pub(super) const POST_START: &str = "FailedPostStartHook";
 /// Event of a probe that fails.
 pub(super) const UNHEALTHY: &str = "Unhealthy";
 
+/// Returns whether it reports the failure of a startup probe.
+pub(super) fn is_of_startup(event: &Event) -> bool {
+    event.reason == UNHEALTHY && event.message.starts_with("Startup probe ")
+}
+
+/// Returns whether it reports the failure of a probe that makes the kubelet restart the container once it has failed as often as it may.
+///
+/// Mirrors `prober/prober.go`, `probe`, and `prober/worker.go`, `doProbe`, v1.37.2.
+pub(super) fn is_of_restarting_probe(event: &Event) -> bool {
+    is_of_startup(event) || event.reason == UNHEALTHY && event.message.starts_with("Liveness probe ")
+}
+
 /// Reasons of the kubelet's events about starting a pod, in the order in which it gets to them.
 const STEPS: [&str; 16] = [
     "FailedValidation",

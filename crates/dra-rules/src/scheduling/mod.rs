@@ -21,6 +21,7 @@
 //! - `score`: how the plugin ranks nodes;
 //! - `unlike`: schedulers that the rules here do not fit;
 //! - `what_if`: hypothetical changes;
+//! - `new_node`: whether one more node would help;
 //! - `fixes`: the smallest changes that would help;
 //! - `waiting`: whether waiting for other pods to finish helps.
 
@@ -38,6 +39,7 @@ mod given_up;
 mod group;
 mod locality;
 mod message;
+mod new_node;
 mod node_fit;
 mod node_share;
 mod parallel;
@@ -74,6 +76,7 @@ pub use given_up::remaining_consumers;
 pub use group::{GroupCycle, GroupResult, Judging, Members, Turn};
 pub use locality::Localities;
 pub use message::{Message, message, message_of_obstacle, releasable, unavailable};
+pub use new_node::fits_on_new;
 pub use parallel::{Run, in_order, judge_all};
 pub use placement::{GenerateError, allocate, generate_claims, place, release, remove_pod};
 pub use plain::{

@@ -604,6 +604,13 @@ pub(in super::super) const LIST_HOW: &str =
     "change the pod template, or recreate the pod: resources of its containers cannot be changed";
 
 /// That a node has to be added, and who does that.
+pub(in super::super) fn add_node_like(model: &str) -> String {
+    format!("add a node like {model}")
+}
+
+pub(in super::super) const ADD_NODE_LIKE: &str =
+    "with the same labels, resources and devices: ask an administrator of the cluster";
+
 pub(in super::super) fn add_node(component: &str, why: NoNode) -> (String, &'static str) {
     let (why, how) = match why {
         NoNode::Maximum => (
@@ -710,6 +717,15 @@ pub(in super::super) fn raise(quota: &str, counted: &str) -> String {
     format!("raise {quota}, or wait until {counted} that count against it are gone")
 }
 
+/// The same where other pods of the owner have such claims, which end where it is a Job.
+pub(in super::super) fn raise_or_run_fewer(quota: &str, owner: &str, ends: bool) -> String {
+    if ends {
+        format!("wait until a pod of {owner} ends whose claim counts against {quota}, or raise {quota}")
+    } else {
+        format!("run fewer pods of {owner}, whose claims count against {quota}, or raise {quota}")
+    }
+}
+
 /// Devices that a taint reports to be unhealthy.
 pub(in super::super) fn repair_devices(devices: &[String], taint: &Taint) -> String {
     format!(
@@ -765,6 +781,18 @@ pub(in super::super) fn publish_any(driver: &str) -> String {
 
 /// How it does.
 pub(in super::super) const INSTALL: &str = "install the driver, or enable these devices in its installation";
+
+/// That a driver has to publish devices of a class.
+pub(in super::super) fn publish_class(driver: &str, class: &str) -> String {
+    format!("have driver {driver} publish devices of class {class}, or request another class")
+}
+
+/// How it does.
+pub(in super::super) fn set_up(class: &str) -> String {
+    format!(
+        "no device that the driver publishes is of class {class}: check how the devices of its nodes are set up, such as their partitions"
+    )
+}
 
 /// That no node has the labels of a driver's DaemonSet.
 pub(in super::super) fn add_nodes(set: &Key, kept_off: &KeptOff) -> String {

@@ -786,7 +786,10 @@ fn no_pods(why: &NoPods) -> String {
     match why {
         NoPods::Queued(queued) => format!(": {}", self::queued(queued)),
         NoPods::Managed(by) => format!(" here: {by} runs it, not the Job controller (spec.managedBy)"),
-        NoPods::Suspended => ": it is suspended (spec.suspend is true)".to_owned(),
+        NoPods::Suspended(None) => ": it is suspended: set spec.suspend to false to run it".to_owned(),
+        NoPods::Suspended(Some(queue)) => {
+            format!(": it is suspended until Kueue admits it from LocalQueue {queue}")
+        }
         NoPods::Says(said) => format!(": {}", condition(said)),
         NoPods::Refused(word) => format!(": {}", self::word(word)),
         NoPods::Ended(said) => format!(": it has finished: {}", condition(said)),

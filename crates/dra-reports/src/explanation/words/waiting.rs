@@ -208,7 +208,7 @@ pub(in super::super) fn kept(consumers: &[Consumer], owner: &OwnerName, why: Kep
              and maxUnavailable 1, which deletes old pods first"
         ),
         Kept::Beside => format!(
-            "waiting will not help: {who} {holds} what it needs, and {owner} runs {it} beside this pod: use fewer replicas, or add devices"
+            "waiting will not help: {who} {holds} what it needs, and {owner} runs {it} beside this pod: use fewer replicas, or add a node"
         ),
         Kept::Circle => format!(
             "waiting will not help: {who} {holds} what it needs and cannot start without it, because {owner} starts its pods when all \

@@ -508,10 +508,12 @@ fn waiting_text(waiting: &Waiting) -> String {
         reason,
         message,
         end,
+        ended_for,
     } = waiting;
     let why = match end {
         Some(end) if has_logs(reason) => {
-            format!(": {}{}", exited(end), said(last_line(&end.message)))
+            let why = ended_for.as_ref().unwrap_or(&end.message);
+            format!(": {}{}", exited(end), said(last_line(why)))
         }
         _ if has_logs(reason) => String::new(),
         _ => said(message),
