@@ -13,6 +13,8 @@ mod groups;
 mod helped;
 mod items;
 mod namesake;
+mod nodes;
+mod obstacle;
 mod outdated;
 mod own;
 mod owned;
@@ -28,35 +30,25 @@ mod words;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use self::absence::Absence;
 use self::bound::{allocated_twice, attaching, bound, ended, former_users, stuck_users, told_by_drivers};
-use self::coming::{Unpublished, is_of_autoscaler};
-use self::diagnosis::{Answer, Cause, NodeGroup, Reason, Warning};
-use self::fact::{Brief, Evidence, Fact, Limited, Often};
-use self::helped::Helped;
-use super::allocation::{
-    Exactness, Fit, Other, Settings, Target, Trust, Units, alone, caveats, is_evicted_at_once, is_open,
-    otherwise, place_all, timeouts,
-};
-use super::remedy::{Remedy, drop_finalizers, end_consumers};
+use self::coming::is_of_autoscaler;
+use self::diagnosis::{Answer, Cause, Warning};
+use self::fact::Often;
+
+use super::allocation::{Exactness, Fit, Other, Settings, Target, Trust, Units, alone, otherwise, place_all};
+
 use super::stage::unlisted_text;
 
-use crate::script::{Command, replace_saved, save_without_finalizers};
-use dra_allocator::Failure;
-use dra_allocator::devices::{ClassSelectors, RuledOut};
 use dra_model::{
-    Change, Claim, Cluster, Component, Event, Gap, Gate, Key, Kind, Meta, Node, Object, OwnerReference, Pod,
-    Str, Taint, TaintRule, lookup,
+    Change, Claim, Cluster, Component, Event, Gap, Gate, Key, Kind, Meta, Object, OwnerReference, Pod, Str,
 };
 use dra_rules::kubelet::is_over;
-use dra_rules::owners::Queued;
+
 use dra_rules::quota::Quotas;
-use dra_rules::reservation::{Origin, claim_names, is_done, manager, unlisted, users};
+use dra_rules::reservation::{claim_names, is_done, manager, unlisted};
 use dra_rules::scheduling::{
-    ClaimProblem, Cycle, Effort, Fix, Fixes, GenerateError, Hanging, Obstacle, RequestProblem, Scheduler,
-    Start, Subject, Verdict, classes_of_resources, fits_on_new, foreign_scheduler, generate_claims,
-    implicit_class, judge_all, message, message_of_obstacle, not_simulated, other_scheduler, pod_requests,
-    smallest, spared, victims,
+    Effort, GenerateError, Hanging, Obstacle, Scheduler, Start, Subject, foreign_scheduler, generate_claims,
+    not_simulated, victims,
 };
 
 pub use super::remedy::Remake;
@@ -520,17 +512,6 @@ impl<'e> Explained<'e> {
         report.message.clone_from(&report.said);
     }
 
-    fn obstacle(&self, report: &mut Diagnosis, obstacle: &Obstacle) {
-        let message = message_of_obstacle(self.cluster(), self.pod.map(|pod| &**pod), obstacle);
-        report.message = message.text().map(str::to_owned);
-        report.conclude(Answer::Obstacle(obstacle.clone()));
-        report.reasons.push(Reason::of_obstacle(obstacle));
-        self.unproven(report, obstacle);
-        if matches!(obstacle, Obstacle::Request(_)) {
-            self.fixes(report);
-        }
-    }
-
     /// Says that waiting helps on nodes that lack devices now, where filters which are not simulated reject the others: these come before the
     /// filter for devices (`scheduler/apis/config/v1/default_plugins.go`, `applyDynamicResources`, v1.37.2), so the former have passed them.
     fn wait_elsewhere(&self, report: &mut Diagnosis, pod: &Arc<Pod>) {
@@ -552,423 +533,6 @@ impl<'e> Explained<'e> {
         report.waiting = found.waiting.filter(helps).or(report.waiting.take());
     }
 
-    /// What has to be there first. What it would hold cannot be known, so it cannot be proven to help.
-    fn unproven(&self, report: &mut Diagnosis, obstacle: &Obstacle) {
-        let by_hand = Remedy::by_hand;
-        let fix = match obstacle {
-            Obstacle::Claim(problem) if self.told_unmade(report, problem) => return,
-            Obstacle::Claim(ClaimProblem::Missing { claim }) => {
-                let target = format!("claim/{claim}");
-                let found = report.tell_namesake(self.cluster(), Kind::ResourceClaim, claim);
-                let message = words::fixes::create(&target, found.as_ref());
-                let who = words::fixes::create_how(Kind::ResourceClaim, found.as_ref());
-                if self.cluster().template(claim).is_some() {
-                    report.notes.push(words::template_is_meant(claim));
-                }
-                FixItem::unproven("CreateClaim", target, message, by_hand(who))
-            }
-            Obstacle::Claim(ClaimProblem::Deleting { claim }) => self.awaited(claim),
-            Obstacle::Claim(ClaimProblem::Owner { .. }) => {
-                self.recreated(report);
-                return;
-            }
-            Obstacle::Request(RequestProblem::NoClass { class, .. }) => {
-                let target = format!("deviceclass/{class}");
-                let message = words::fixes::create(&target, None);
-                let who = words::fixes::create_how(Kind::DeviceClass, None);
-                let look = Command::kubectl("get").arg("deviceclasses").done();
-                FixItem::unproven("CreateClass", target, message, by_hand(who)).look(look)
-            }
-            Obstacle::Group(_) => {
-                let gang = self
-                    .pod
-                    .and_then(|pod| Some((pod, self.scheduler.short_gang(pod)?)));
-                let Some((pod, gang)) = gang else { return };
-                report.notes.push(words::short_gang(&gang));
-                match FixItem::complete(self.cluster(), pod, &gang) {
-                    Some(fix) => fix,
-                    None => return,
-                }
-            }
-            Obstacle::Gated(gates) => {
-                let Some(pod) = self.pod else { return };
-                let queued = Queued::of_pod(self.cluster(), pod);
-                let admitted = Queued::admitted(self.cluster(), pod);
-                let now = self.settings.now;
-                let fixes = gates::lifted(pod, gates, queued.as_ref(), admitted, now);
-                report.fixes.extend(fixes);
-                report.cause = queued.map(Cause::Queued);
-                return;
-            }
-            _ => return,
-        };
-        report.fixes.push(fix);
-    }
-
-    /// A claim that is being deleted, which a pod needs again.
-    fn awaited(&self, key: &Key) -> FixItem {
-        let target = format!("claim/{key}");
-        let claim = self.cluster().claim(key);
-        let origin = claim.map(|claim| (claim, Origin::of(self.cluster(), claim)));
-        let kept = claim.and_then(|claim| drop_finalizers(Kind::ResourceClaim, &claim.metadata));
-        // As long as it is held, Kubernetes keeps it, too.
-        let is_held = claim.is_some_and(|claim| claim.status.allocation.is_some() || claim.is_protected());
-        let (names, dropped) = kept.unwrap_or_default();
-        let gone = words::fixes::gone(&target, &names, is_held);
-        let only_kept = !names.is_empty() && !is_held;
-        let (message, remedy) = match origin {
-            Some((claim, Origin::Made)) => {
-                // With the end of its last consumer the claim is gone: it is saved before.
-                let saved = Remedy::command(save_without_finalizers(Kind::ResourceClaim, key));
-                let again = Remedy::command(replace_saved(Kind::ResourceClaim, key));
-                let group = self.pod.and_then(|pod| pod.pod_group());
-                let mut entries = claim.status.reserved_for.iter();
-                let end = if claim.status.reserved_for.is_empty() {
-                    Remedy::default()
-                } else if entries.any(|entry| entry.is_pod_group() && group == Some(&entry.name)) {
-                    Remedy::by_hand(words::fixes::of_own_group(&target))
-                } else if spared(self.cluster(), self.pod, claim).is_some() {
-                    Remedy::by_hand(words::fixes::of_own_owner(&target))
-                } else {
-                    end_consumers(self.cluster(), claim)
-                };
-                let ends = end
-                    .command
-                    .is_some()
-                    .then(|| users(self.cluster(), claim).unwrap_or_default());
-                let ends = ends.unwrap_or_default();
-                let ends: Vec<String> = ends.iter().map(|pod| format!("pod/{}", pod.key())).collect();
-                let dropped = if only_kept { dropped } else { Remedy::default() };
-                (
-                    words::fixes::recreated(&gone, &ends),
-                    saved.and(end).and(dropped).and(again),
-                )
-            }
-            _ if only_kept => (words::fixes::new_one(&gone), dropped),
-            _ => (
-                words::fixes::new_one(&gone),
-                Remedy::command(
-                    Command::kubectl("wait")
-                        .arg("--for=delete")
-                        .object(Kind::ResourceClaim, &key.name)
-                        .namespace(&key.namespace)
-                        .done(),
-                ),
-            ),
-        };
-        let kind = if only_kept {
-            "RemoveFinalizer"
-        } else {
-            "WaitForDeletion"
-        };
-        FixItem::unproven(kind, target, message, remedy)
-    }
-
-    /// Finds fixes for the pod once it is recreated with its own claims.
-    fn recreated(&self, report: &mut Diagnosis) {
-        let Some(pod) = self.pod else { return };
-        if let Some(other) = other_scheduler(self.cluster().environment(), pod) {
-            return report.notes.push(words::unknown_recreated(&other));
-        }
-        let mut cluster = self.cluster().clone();
-        let mut fresh = Pod::clone(pod);
-        fresh.status.resource_claim_statuses.clear();
-        let made = match generate_claims(&mut cluster, &Arc::new(fresh)) {
-            Ok(made) => made,
-            Err(why) => {
-                report.notes.push(why.to_string());
-                return;
-            }
-        };
-        let scheduler = self.scheduler.fork(&cluster);
-        let cycle = match scheduler.pod(&made) {
-            Start::Cycle(cycle) => cycle,
-            Start::Obstacle(obstacle) => {
-                report.notes.push(words::not_even_recreated(&obstacle.text()));
-                return;
-            }
-            Start::Unknown(gaps) => {
-                report.notes.push(words::unread_recreated(&gaps));
-                return;
-            }
-        };
-        let nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
-        let answers = judge_all(
-            &cycle,
-            &nodes,
-            self.settings.budget,
-            self.settings.observer,
-            self.settings.run,
-        );
-        let fits = answers.iter().filter(|(_, judgment)| judgment.verdict.fits());
-        let fits: Vec<Str> = fits.map(|(node, _)| node.metadata.name.clone()).collect();
-        let fixes = if fits.is_empty() {
-            smallest(&scheduler, &Subject::Pod(Arc::clone(&made)), &self.effort(false))
-        } else {
-            Fixes::default()
-        };
-        report.add_recreation(&cluster, &made, fits, &fixes, self.settings.now);
-    }
-
-    fn nodes(&self, report: &mut Diagnosis, cycle: &Cycle<'_>, trust: &mut Trust) {
-        let nodes: Vec<&Arc<Node>> = self.cluster().nodes().collect();
-        let settings = self.settings;
-        let answers = judge_all(cycle, &nodes, settings.budget, settings.observer, settings.run);
-        trust.see(answers.iter().map(|(node, judgment)| (*node, judgment)));
-        report.notes.append(&mut trust.notes);
-        let timeouts = timeouts(cycle, &answers, settings);
-        trust.see_time(timeouts.is_feared);
-        report.notes.extend(timeouts.note);
-        let open = answers.iter().filter(|(_, judgment)| is_open(judgment));
-        let open: Vec<Str> = open.map(|(node, _)| node.metadata.name.clone()).collect();
-        let verdicts: Vec<(&Arc<Node>, Verdict)> = answers
-            .into_iter()
-            .map(|(node, judgment)| (node, judgment.verdict))
-            .collect();
-        let fitting = verdicts.iter().filter_map(|(node, verdict)| match verdict {
-            Verdict::Fits(granted) => Some((*node, granted.as_slice())),
-            _ => None,
-        });
-        let pod = self.pod.map(|pod| &**pod);
-        let evicted = pod.filter(|_| is_evicted_at_once(self.cluster(), fitting.clone(), self.settings.now));
-        report.notes.splice(..0, caveats(self.cluster(), pod, fitting));
-        let selectors = ClassSelectors::of(self.cluster());
-        let looks = reasons::Looks::new(&selectors);
-        report.nodes = verdicts
-            .iter()
-            .map(|(node, verdict)| NodeDiagnosis::new(cycle, node, verdict, &looks))
-            .collect();
-        report.filters = FilterCount::of(&report.nodes);
-        let not_ready = cycle.not_ready().into_iter();
-        let not_ready = not_ready.map(|(claim, state)| Reason::of_claim(claim.key(), Fact::Binding(state)));
-        report.reasons.extend(not_ready);
-        let full = cycle.full_claims().map(|claim| claim.key());
-        let full = full.map(|key| Reason::of_claim(key, Fact::TooManyConsumers));
-        report.reasons.extend(full);
-        let mut incomplete = None;
-        let is_sure = |node: &Node| !open.contains(&node.metadata.name);
-        let fitting = verdicts
-            .iter()
-            .filter(|(node, verdict)| verdict.fits() && is_sure(node));
-        let fits = fitting.count();
-        let any = |is: fn(&Verdict) -> bool| verdicts.iter().any(|(_, verdict)| is(verdict));
-        let gave_up = any(|verdict| matches!(verdict, Verdict::GaveUp));
-        let exhausted = self.cluster().meter().exhausted();
-        let error = verdicts.iter().find_map(|(_, verdict)| match verdict {
-            Verdict::Error(error) => Some(error),
-            _ => None,
-        });
-        if let Some(error) = error {
-            report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
-            report.conclude(Answer::Error);
-            if let Failure::Pool(pool) = &error.failure {
-                report.add_incomplete(self.cluster(), &pool.0, self.settings.now);
-            }
-            report.cause = Some(Cause::Error(error.clone()));
-            waiting::add_error(report);
-        } else if fits > 0 && !(gave_up && exhausted.is_some()) {
-            match cycle.full_claims().next() {
-                // The scheduler learns of it only when it writes.
-                Some(full) => {
-                    report.conclude(Answer::Full(fits, nodes.len(), full.key()));
-                    report.cause = Some(Cause::TooManyConsumers(full.key()));
-                    report.notes.push(words::FULL.to_owned());
-                    report.fixes.extend(FixItem::of_former(self.cluster(), full));
-                }
-                None if let Some(pod) = evicted => {
-                    report.conclude(Answer::Evicted(fits, nodes.len()));
-                    report.fixes.push(FixItem::drop_toleration(pod));
-                }
-                None => report.conclude(Answer::Fits(fits, nodes.len())),
-            }
-            let mut fitting = verdicts.iter().filter(|(_, verdict)| verdict.fits());
-            if self.pod.is_none() && fitting.all(|(node, _)| node.spec.unschedulable) {
-                report.notes.push(words::CORDONED_ONLY.to_owned());
-            }
-            for (claim, state) in cycle.not_ready() {
-                report.add_binding(claim, &state);
-            }
-            return;
-        } else if gave_up {
-            report.conclude(Answer::GaveUp(exhausted));
-            return;
-        } else if let Some(first) = open.first() {
-            report.conclude(Answer::OpenNode(first.clone()));
-            return;
-        } else {
-            report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
-            report.conclude(Answer::Nowhere(nodes.len()));
-            report.node_groups = NodeGroup::of(&report.nodes);
-            report.cause = Some(groups::cause(report, cycle, &selectors));
-            let reasons = report.nodes.iter().flat_map(|node| &node.reasons);
-            let pools = reasons.filter_map(|reason| match &reason.fact {
-                Fact::PoolIncomplete(pool, _) => Some(pool.clone()),
-                _ => None,
-            });
-            incomplete = pools.min();
-            let is_cause = matches!(
-                report.cause,
-                Some(Cause::Alike(
-                    Brief::Slices(..) | Brief::Fact(Fact::PoolIncomplete(..))
-                ))
-            );
-            if let Some(pool) = incomplete.take_if(|_| is_cause) {
-                report.add_incomplete(self.cluster(), &pool, self.settings.now);
-            }
-            if let Some(Cause::AllocatedNowhere(key, selector)) = &report.cause {
-                let fix = FixItem::of_labels(self.cluster(), key, selector);
-                report.fixes.push(fix);
-            }
-            if let Some(Cause::NotAll(not_all)) = &report.cause
-                && not_all.in_use > 0
-            {
-                report.notes.push(words::ADMIN_ACCESS.to_owned());
-            }
-            waiting::add(report, self);
-            report.notes.extend(self.rounded(report));
-            if let Some(found) = groups::republishing(report, cycle, &selectors, settings.now) {
-                waiting::add_republishing(report, &found);
-                if found.is_cause {
-                    report.cause = Some(Cause::Republishing(found));
-                    return;
-                }
-                report.notes.push(words::republishing(&found));
-                report.fixes.extend(FixItem::await_publishing(&found.nodes));
-            }
-            outdated::add(report, cycle, &selectors);
-            groups::add_same_pools(report, self.cluster());
-            let is_of_resources = |node: &NodeDiagnosis| node.plugin == Some("NodeResourcesFit");
-            if report.nodes.iter().any(is_of_resources)
-                && let Some(pod) = self.pod
-                && let Some(cause) = groups::unoffered(self.cluster(), pod, &selectors)
-            {
-                if let Cause::Unoffered(resource, _) = &cause {
-                    waiting::add_unoffered(report, resource);
-                    if let Some(class) = implicit_class(resource) {
-                        _ = report.tell_namesake(self.cluster(), Kind::DeviceClass, &Key::new("", class));
-                    }
-                }
-                report.cause = Some(cause);
-            }
-            if let Some(Cause::Alike(Brief::Fact(Fact::RuledOut(_, Evidence::Lacking(lacking))))) =
-                &report.cause
-            {
-                report.notes.extend(words::keeps_alignment(lacking));
-            }
-            self.drivers(report, cycle, &selectors);
-            report
-                .notes
-                .extend(groups::lost_devices(report, cycle, &selectors));
-            self.shared_resources(report);
-            self.rules_of_taints(report);
-        }
-        self.releases(report, cycle, &verdicts);
-        self.fixes(report);
-        // A node that is about to have devices, one that an autoscaler could add, and a driver that publishes the rest of a pool, are better than
-        // the end of somebody's pod.
-        let mut proven = report.fixes.iter().filter(|fix| fix.proven && !fix.risky);
-        if proven.all(|fix| matches!(fix.kind, "ReleaseClaim" | "AddNode")) {
-            report.repair_devices();
-            if let Some(pool) = incomplete {
-                report.add_incomplete(self.cluster(), &pool, self.settings.now);
-                report.fixes.rotate_right(1);
-            }
-            if let Some(pod) = self.pod {
-                self.add_node(report, pod);
-            }
-            let unpublished = Unpublished::of(self.cluster(), self.settings.now);
-            self.restore_node(report, &unpublished);
-            let starting = self.await_new_nodes(report, &unpublished);
-            waiting::add_starting(report, &starting);
-            self.await_updated_node(report, &unpublished);
-        }
-    }
-
-    /// Notes which of several classes counts that name an extended resource of the pod.
-    fn shared_resources(&self, report: &mut Diagnosis) {
-        let Some(pod) = self.pod else { return };
-        let environment = self.cluster().environment();
-        if !environment.enabled(Component::Scheduler, Gate::DRAExtendedResource) {
-            return;
-        }
-        let requests = pod_requests(pod);
-        for (resource, classes) in classes_of_resources(self.cluster()) {
-            if let [first, others @ ..] = classes.as_slice()
-                && !others.is_empty()
-                && requests.contains_key(resource)
-            {
-                report.notes.push(words::shared_class(resource, first, others));
-            }
-        }
-    }
-
-    /// Notes which devices the rules taint that set untolerated taints.
-    fn rules_of_taints(&self, report: &mut Diagnosis) {
-        let reasons = report.nodes.iter().flat_map(|node| &node.reasons);
-        let taints: Vec<&Taint> = reasons
-            .filter_map(|reason| match &reason.fact {
-                Fact::RuledOut(RuledOut::Tainted, Evidence::Taints(taints)) => Some(taints),
-                _ => None,
-            })
-            .flatten()
-            .collect();
-        let is_of = |rule: &&Arc<TaintRule>| {
-            let Taint {
-                key, value, effect, ..
-            } = &rule.spec.taint;
-            let mut all = taints.iter();
-            all.any(|taint| (&taint.key, &taint.value, &taint.effect) == (key, value, effect))
-        };
-        let rules = self.cluster().rules().filter(is_of);
-        report.notes.extend(rules.map(|rule| words::tainting(rule)));
-    }
-
-    /// Finds the driver that is to publish devices which the pod lacks.
-    fn drivers(&self, report: &mut Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSelectors) {
-        let mut fix_of_class = None;
-        if let Some(Cause::Absent(Absence::OtherClasses(class, ..) | Absence::Unpublished(class))) =
-            &report.cause
-        {
-            if let Some((driver, other)) = namesake::misspelled_driver(self.cluster(), class) {
-                report
-                    .notes
-                    .push(words::misspelled_driver(class, &driver, &other));
-            } else {
-                fix_of_class = FixItem::of_class(self.cluster(), class);
-            }
-        }
-        let fix = match groups::unserved(report, cycle, selectors, self.settings.now) {
-            Some((unserved, true)) => {
-                let fix = FixItem::keep_off(&unserved, self.pod);
-                let fix = fix.unwrap_or_else(|| FixItem::of_driver(&unserved));
-                report.cause = Some(Cause::Unserved(unserved));
-                Some(fix)
-            }
-            Some((unserved, false)) => {
-                report.notes.push(words::unserved(&unserved));
-                Some(FixItem::of_driver(&unserved))
-            }
-            None => fix_of_class,
-        };
-        report.fixes.extend(fix);
-    }
-
-    /// That the policy of the devices makes more of the amount of a capacity that is requested, where that is short.
-    fn rounded(&self, report: &Diagnosis) -> Option<String> {
-        let short = report.node_groups.iter().find_map(|group| match &group.reason {
-            Some(Brief::Amounts(Limited::Capacity(name), amounts)) => Some((name, &amounts.wanted)),
-            _ => None,
-        });
-        let (name, wanted) = short?;
-        let claims = self.subject.own_claims(self.cluster());
-        let mut specs = claims.iter().flat_map(|claim| claim.spec.devices.requests.iter());
-        let asked = specs.find_map(|request| {
-            let mut specs = request.exactly.iter().chain(&request.first_available);
-            specs.find_map(|spec| lookup(&spec.capacity.as_ref()?.requests, name))
-        })?;
-        (asked < wanted).then(|| words::rounded(name, asked, wanted))
-    }
-
     fn effort(&self, fails: bool) -> Effort<'_> {
         Effort {
             trials: TRIALS,
@@ -979,45 +543,6 @@ impl<'e> Explained<'e> {
             observer: self.settings.observer,
             run: self.settings.run,
         }
-    }
-
-    fn fixes(&self, report: &mut Diagnosis) {
-        if !self.has_fixes {
-            return;
-        }
-        let mut fixes = smallest(
-            self.scheduler,
-            &self.subject,
-            &self.effort(report.verdict() == ClusterVerdict::Error),
-        );
-        // A claim is not freed of those that it is for.
-        if let Subject::Claims(keys) = &self.subject {
-            let ends_user =
-                |fix: &Fix| matches!(fix, Fix::Release { claim, in_use: true } if keys.contains(claim));
-            fixes.found.retain(|found| !found.changes.iter().any(ends_user));
-        }
-        let is_new = match &self.subject {
-            Subject::Pod(pod) => pod.metadata.is_of_manifest(),
-            Subject::Claims(keys) => {
-                let mut claims = keys.iter().filter_map(|key| self.cluster().claim(key));
-                claims.any(|claim| claim.metadata.is_of_manifest())
-            }
-        };
-        let helped = Helped {
-            cluster: self.cluster(),
-            pod: self.pod,
-            is_recreated: false,
-            is_new,
-            now: self.settings.now,
-        };
-        // All of a group have to fit together.
-        let is_alone = self.pod.is_none_or(|pod| pod.pod_group().is_none());
-        let new_node = |nodes: &[Str]| {
-            let model = fits_on_new(self.scheduler, &self.subject, nodes, &self.effort(false));
-            model.filter(|_| is_alone).cloned()
-        };
-        report.add_fixes(&helped, &fixes, new_node);
-        report.prove_limit(self.cluster(), &fixes);
     }
 }
 

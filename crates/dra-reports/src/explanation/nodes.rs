@@ -1,0 +1,351 @@
+//! What the nodes say: the verdict for each of them, why none of them takes the subject, and what would help.
+
+use std::sync::Arc;
+
+use super::absence::Absence;
+use super::coming::Unpublished;
+use super::diagnosis::{Answer, Cause, Diagnosis, NodeDiagnosis, NodeGroup, Reason};
+use super::fact::{Brief, Evidence, Fact, Limited};
+use super::helped::Helped;
+use super::items::{ClusterVerdict, FilterCount, FixItem};
+use super::{Explained, groups, namesake, outdated, reasons, waiting, words};
+use crate::allocation::{Trust, caveats, is_evicted_at_once, is_open, timeouts};
+use dra_allocator::Failure;
+use dra_allocator::devices::{ClassSelectors, RuledOut};
+use dra_model::{Component, Gate, Key, Kind, Node, Pod, PoolId, Str, Taint, TaintRule, lookup};
+use dra_rules::scheduling::{
+    Cycle, Fix, Subject, Verdict, classes_of_resources, fits_on_new, implicit_class, judge_all, message,
+    pod_requests, smallest,
+};
+
+impl Explained<'_> {
+    /// Judges all nodes, and says what follows for the subject.
+    pub(super) fn nodes(&self, report: &mut Diagnosis, cycle: &Cycle<'_>, trust: &mut Trust) {
+        let nodes: Vec<&Arc<Node>> = self.cluster().nodes().collect();
+        let settings = self.settings;
+        let answers = judge_all(cycle, &nodes, settings.budget, settings.observer, settings.run);
+        trust.see(answers.iter().map(|(node, judgment)| (*node, judgment)));
+        report.notes.append(&mut trust.notes);
+        let timeouts = timeouts(cycle, &answers, settings);
+        trust.see_time(timeouts.is_feared);
+        report.notes.extend(timeouts.note);
+        let open = answers.iter().filter(|(_, judgment)| is_open(judgment));
+        let open: Vec<Str> = open.map(|(node, _)| node.metadata.name.clone()).collect();
+        let verdicts: Vec<(&Arc<Node>, Verdict)> = answers
+            .into_iter()
+            .map(|(node, judgment)| (node, judgment.verdict))
+            .collect();
+        let fitting = verdicts.iter().filter_map(|(node, verdict)| match verdict {
+            Verdict::Fits(granted) => Some((*node, granted.as_slice())),
+            _ => None,
+        });
+        let pod = self.pod.map(|pod| &**pod);
+        let evicted = pod.filter(|_| is_evicted_at_once(self.cluster(), fitting.clone(), self.settings.now));
+        report.notes.splice(..0, caveats(self.cluster(), pod, fitting));
+        let selectors = ClassSelectors::of(self.cluster());
+        let looks = reasons::Looks::new(&selectors);
+        report.nodes = verdicts
+            .iter()
+            .map(|(node, verdict)| NodeDiagnosis::new(cycle, node, verdict, &looks))
+            .collect();
+        report.filters = FilterCount::of(&report.nodes);
+        let not_ready = cycle.not_ready().into_iter();
+        let not_ready = not_ready.map(|(claim, state)| Reason::of_claim(claim.key(), Fact::Binding(state)));
+        report.reasons.extend(not_ready);
+        let full = cycle.full_claims().map(|claim| claim.key());
+        let full = full.map(|key| Reason::of_claim(key, Fact::TooManyConsumers));
+        report.reasons.extend(full);
+        let mut incomplete = None;
+        let is_sure = |node: &Node| !open.contains(&node.metadata.name);
+        let fitting = verdicts
+            .iter()
+            .filter(|(node, verdict)| verdict.fits() && is_sure(node));
+        let fits = fitting.count();
+        let any = |is: fn(&Verdict) -> bool| verdicts.iter().any(|(_, verdict)| is(verdict));
+        let gave_up = any(|verdict| matches!(verdict, Verdict::GaveUp));
+        let exhausted = self.cluster().meter().exhausted();
+        let error = verdicts.iter().find_map(|(_, verdict)| match verdict {
+            Verdict::Error(error) => Some(error),
+            _ => None,
+        });
+        if let Some(error) = error {
+            report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
+            report.conclude(Answer::Error);
+            if let Failure::Pool(pool) = &error.failure {
+                report.add_incomplete(self.cluster(), &pool.0, self.settings.now);
+            }
+            report.cause = Some(Cause::Error(error.clone()));
+            waiting::add_error(report);
+        } else if fits > 0 && !(gave_up && exhausted.is_some()) {
+            self.fitting(report, cycle, &verdicts, (fits, nodes.len()), evicted);
+            return;
+        } else if gave_up {
+            report.conclude(Answer::GaveUp(exhausted));
+            return;
+        } else if let Some(first) = open.first() {
+            report.conclude(Answer::OpenNode(first.clone()));
+            return;
+        } else {
+            report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
+            report.conclude(Answer::Nowhere(nodes.len()));
+            incomplete = self.nowhere(report, cycle, &selectors);
+            if matches!(report.cause, Some(Cause::Republishing(_))) {
+                return;
+            }
+        }
+        self.releases(report, cycle, &verdicts);
+        self.fixes(report);
+        self.before_ends(report, incomplete);
+    }
+
+    /// Says of a subject that fits on some of the nodes what may still keep it from running there.
+    fn fitting(
+        &self,
+        report: &mut Diagnosis,
+        cycle: &Cycle<'_>,
+        verdicts: &[(&Arc<Node>, Verdict)],
+        (fits, all): (usize, usize),
+        evicted: Option<&Pod>,
+    ) {
+        match cycle.full_claims().next() {
+            // The scheduler learns of it only when it writes.
+            Some(full) => {
+                report.conclude(Answer::Full(fits, all, full.key()));
+                report.cause = Some(Cause::TooManyConsumers(full.key()));
+                report.notes.push(words::FULL.to_owned());
+                report.fixes.extend(FixItem::of_former(self.cluster(), full));
+            }
+            None if let Some(pod) = evicted => {
+                report.conclude(Answer::Evicted(fits, all));
+                report.fixes.push(FixItem::drop_toleration(pod));
+            }
+            None => report.conclude(Answer::Fits(fits, all)),
+        }
+        let mut fitting = verdicts.iter().filter(|(_, verdict)| verdict.fits());
+        if self.pod.is_none() && fitting.all(|(node, _)| node.spec.unschedulable) {
+            report.notes.push(words::CORDONED_ONLY.to_owned());
+        }
+        for (claim, state) in cycle.not_ready() {
+            report.add_binding(claim, &state);
+        }
+    }
+
+    /// Says why it fits on no node, what waits for what, and what drivers and kubelets have to do with it. Returns a pool without some of its slices, if
+    /// that is not the cause.
+    fn nowhere(
+        &self,
+        report: &mut Diagnosis,
+        cycle: &Cycle<'_>,
+        selectors: &ClassSelectors,
+    ) -> Option<PoolId> {
+        report.node_groups = NodeGroup::of(&report.nodes);
+        report.cause = Some(groups::cause(report, cycle, selectors));
+        let reasons = report.nodes.iter().flat_map(|node| &node.reasons);
+        let pools = reasons.filter_map(|reason| match &reason.fact {
+            Fact::PoolIncomplete(pool, _) => Some(pool.clone()),
+            _ => None,
+        });
+        let mut incomplete = pools.min();
+        let is_cause = matches!(
+            report.cause,
+            Some(Cause::Alike(
+                Brief::Slices(..) | Brief::Fact(Fact::PoolIncomplete(..))
+            ))
+        );
+        if let Some(pool) = incomplete.take_if(|_| is_cause) {
+            report.add_incomplete(self.cluster(), &pool, self.settings.now);
+        }
+        if let Some(Cause::AllocatedNowhere(key, selector)) = &report.cause {
+            let fix = FixItem::of_labels(self.cluster(), key, selector);
+            report.fixes.push(fix);
+        }
+        if let Some(Cause::NotAll(not_all)) = &report.cause
+            && not_all.in_use > 0
+        {
+            report.notes.push(words::ADMIN_ACCESS.to_owned());
+        }
+        waiting::add(report, self);
+        report.notes.extend(self.rounded(report));
+        if let Some(found) = groups::republishing(report, cycle, selectors, self.settings.now) {
+            waiting::add_republishing(report, &found);
+            if found.is_cause {
+                report.cause = Some(Cause::Republishing(found));
+                return None;
+            }
+            report.notes.push(words::republishing(&found));
+            report.fixes.extend(FixItem::await_publishing(&found.nodes));
+        }
+        outdated::add(report, cycle, selectors);
+        groups::add_same_pools(report, self.cluster());
+        let is_of_resources = |node: &NodeDiagnosis| node.plugin == Some("NodeResourcesFit");
+        if report.nodes.iter().any(is_of_resources)
+            && let Some(pod) = self.pod
+            && let Some(cause) = groups::unoffered(self.cluster(), pod, selectors)
+        {
+            if let Cause::Unoffered(resource, _) = &cause {
+                waiting::add_unoffered(report, resource);
+                if let Some(class) = implicit_class(resource) {
+                    _ = report.tell_namesake(self.cluster(), Kind::DeviceClass, &Key::new("", class));
+                }
+            }
+            report.cause = Some(cause);
+        }
+        if let Some(Cause::Alike(Brief::Fact(Fact::RuledOut(_, Evidence::Lacking(lacking))))) = &report.cause
+        {
+            report.notes.extend(words::keeps_alignment(lacking));
+        }
+        self.drivers(report, cycle, selectors);
+        report
+            .notes
+            .extend(groups::lost_devices(report, cycle, selectors));
+        self.shared_resources(report);
+        self.rules_of_taints(report);
+        incomplete
+    }
+
+    /// Puts what harms no pod before the fixes that end pods: a node that is about to have devices, one that an autoscaler could add, and a driver
+    /// that publishes the rest of a pool.
+    fn before_ends(&self, report: &mut Diagnosis, incomplete: Option<PoolId>) {
+        let mut proven = report.fixes.iter().filter(|fix| fix.proven && !fix.risky);
+        if proven.all(|fix| matches!(fix.kind, "ReleaseClaim" | "AddNode")) {
+            report.repair_devices();
+            if let Some(pool) = incomplete {
+                report.add_incomplete(self.cluster(), &pool, self.settings.now);
+                report.fixes.rotate_right(1);
+            }
+            if let Some(pod) = self.pod {
+                self.add_node(report, pod);
+            }
+            let unpublished = Unpublished::of(self.cluster(), self.settings.now);
+            self.restore_node(report, &unpublished);
+            let starting = self.await_new_nodes(report, &unpublished);
+            waiting::add_starting(report, &starting);
+            self.await_updated_node(report, &unpublished);
+        }
+    }
+
+    /// Notes which of several classes counts that name an extended resource of the pod.
+    fn shared_resources(&self, report: &mut Diagnosis) {
+        let Some(pod) = self.pod else { return };
+        let environment = self.cluster().environment();
+        if !environment.enabled(Component::Scheduler, Gate::DRAExtendedResource) {
+            return;
+        }
+        let requests = pod_requests(pod);
+        for (resource, classes) in classes_of_resources(self.cluster()) {
+            if let [first, others @ ..] = classes.as_slice()
+                && !others.is_empty()
+                && requests.contains_key(resource)
+            {
+                report.notes.push(words::shared_class(resource, first, others));
+            }
+        }
+    }
+
+    /// Notes which devices the rules taint that set untolerated taints.
+    fn rules_of_taints(&self, report: &mut Diagnosis) {
+        let reasons = report.nodes.iter().flat_map(|node| &node.reasons);
+        let taints: Vec<&Taint> = reasons
+            .filter_map(|reason| match &reason.fact {
+                Fact::RuledOut(RuledOut::Tainted, Evidence::Taints(taints)) => Some(taints),
+                _ => None,
+            })
+            .flatten()
+            .collect();
+        let is_of = |rule: &&Arc<TaintRule>| {
+            let Taint {
+                key, value, effect, ..
+            } = &rule.spec.taint;
+            let mut all = taints.iter();
+            all.any(|taint| (&taint.key, &taint.value, &taint.effect) == (key, value, effect))
+        };
+        let rules = self.cluster().rules().filter(is_of);
+        report.notes.extend(rules.map(|rule| words::tainting(rule)));
+    }
+
+    /// Finds the driver that is to publish devices which the pod lacks.
+    fn drivers(&self, report: &mut Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSelectors) {
+        let mut fix_of_class = None;
+        if let Some(Cause::Absent(Absence::OtherClasses(class, ..) | Absence::Unpublished(class))) =
+            &report.cause
+        {
+            if let Some((driver, other)) = namesake::misspelled_driver(self.cluster(), class) {
+                report
+                    .notes
+                    .push(words::misspelled_driver(class, &driver, &other));
+            } else {
+                fix_of_class = FixItem::of_class(self.cluster(), class);
+            }
+        }
+        let fix = match groups::unserved(report, cycle, selectors, self.settings.now) {
+            Some((unserved, true)) => {
+                let fix = FixItem::keep_off(&unserved, self.pod);
+                let fix = fix.unwrap_or_else(|| FixItem::of_driver(&unserved));
+                report.cause = Some(Cause::Unserved(unserved));
+                Some(fix)
+            }
+            Some((unserved, false)) => {
+                report.notes.push(words::unserved(&unserved));
+                Some(FixItem::of_driver(&unserved))
+            }
+            None => fix_of_class,
+        };
+        report.fixes.extend(fix);
+    }
+
+    /// That the policy of the devices makes more of the amount of a capacity that is requested, where that is short.
+    fn rounded(&self, report: &Diagnosis) -> Option<String> {
+        let short = report.node_groups.iter().find_map(|group| match &group.reason {
+            Some(Brief::Amounts(Limited::Capacity(name), amounts)) => Some((name, &amounts.wanted)),
+            _ => None,
+        });
+        let (name, wanted) = short?;
+        let claims = self.subject.own_claims(self.cluster());
+        let mut specs = claims.iter().flat_map(|claim| claim.spec.devices.requests.iter());
+        let asked = specs.find_map(|request| {
+            let mut specs = request.exactly.iter().chain(&request.first_available);
+            specs.find_map(|spec| lookup(&spec.capacity.as_ref()?.requests, name))
+        })?;
+        (asked < wanted).then(|| words::rounded(name, asked, wanted))
+    }
+
+    /// Searches the changes that help.
+    pub(super) fn fixes(&self, report: &mut Diagnosis) {
+        if !self.has_fixes {
+            return;
+        }
+        let mut fixes = smallest(
+            self.scheduler,
+            &self.subject,
+            &self.effort(report.verdict() == ClusterVerdict::Error),
+        );
+        // A claim is not freed of those that it is for.
+        if let Subject::Claims(keys) = &self.subject {
+            let ends_user =
+                |fix: &Fix| matches!(fix, Fix::Release { claim, in_use: true } if keys.contains(claim));
+            fixes.found.retain(|found| !found.changes.iter().any(ends_user));
+        }
+        let is_new = match &self.subject {
+            Subject::Pod(pod) => pod.metadata.is_of_manifest(),
+            Subject::Claims(keys) => {
+                let mut claims = keys.iter().filter_map(|key| self.cluster().claim(key));
+                claims.any(|claim| claim.metadata.is_of_manifest())
+            }
+        };
+        let helped = Helped {
+            cluster: self.cluster(),
+            pod: self.pod,
+            is_recreated: false,
+            is_new,
+            now: self.settings.now,
+        };
+        // All of a group have to fit together.
+        let is_alone = self.pod.is_none_or(|pod| pod.pod_group().is_none());
+        let new_node = |nodes: &[Str]| {
+            let model = fits_on_new(self.scheduler, &self.subject, nodes, &self.effort(false));
+            model.filter(|_| is_alone).cloned()
+        };
+        report.add_fixes(&helped, &fixes, new_node);
+        report.prove_limit(self.cluster(), &fixes);
+    }
+}
