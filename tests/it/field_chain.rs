@@ -1757,8 +1757,7 @@ const CASES: &[Case] = &[
         file: "budget-guards-a-holder",
         code: 1,
         has: &[
-            "1. add a node like gpu-1",
-            "2. suspend job/lab/old-experiment",
+            "1. suspend job/lab/old-experiment",
             "poddisruptionbudget/prod/api allows no further pod",
         ],
         has_not: &[],
@@ -1913,10 +1912,13 @@ const CASES: &[Case] = &[
         ask: "explain pod/nb-1 -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "devices-of-one-job",
         code: 1,
-        has: &["1. suspend job/ml/llm, which ends its pods, such as pod/ml/llm-0"],
+        has: &[
+            "1. add a node like gpu-1",
+            "2. suspend job/ml/llm, which ends its pods, such as pod/ml/llm-0",
+        ],
         has_not: &[
-            "2. suspend",
-            "2. delete pod",
+            "3. suspend",
+            "3. delete pod",
             "podgroup/ml/llm runs its pods together",
         ],
     },
@@ -1969,7 +1971,7 @@ const CASES: &[Case] = &[
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "driver-of-another-vendor-crashes",
         code: 1,
-        has: &["1. delete pod/ml/a"],
+        has: &["1. add a node like", "2. delete pod/ml/a"],
         has_not: &["publishes no devices", "is crashing"],
     },
     Case {

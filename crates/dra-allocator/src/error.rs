@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dra_model::{DeviceId, Key, PoolId, Str};
+use dra_model::{DeviceId, Gate, Key, PoolId, Str};
 
 /// An error that ends the attempt to schedule, on all nodes, if the scheduler meets it. It is displayed in the words of kube-scheduler.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
@@ -48,9 +48,21 @@ pub enum Failure {
     /// A pool that all devices are wanted of is incomplete or invalid, in the words of kube-scheduler.
     #[error("{}", .0.1)]
     Pool(Box<(PoolId, Str)>),
+    /// What needs this gate, which is off, in the words of kube-scheduler.
+    #[error("has {what}, but the {0} feature is disabled", what = subject_of(*.0))]
+    Disabled(Gate),
     /// Anything else, in the words of kube-scheduler.
     #[error("{0}")]
     Other(String),
+}
+
+/// What a request has that needs the gate.
+fn subject_of(gate: Gate) -> &'static str {
+    if gate == Gate::DRAPrioritizedList {
+        "subrequests"
+    } else {
+        "capacity requests"
+    }
 }
 
 impl AttemptError {

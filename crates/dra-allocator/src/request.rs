@@ -11,7 +11,9 @@ use std::collections::HashMap;
 
 use typed_index_collections::{TiSlice, TiVec};
 
-use dra_model::{AllocationMode, Claim, Class, DeviceRequest, Key, MOST_RESULTS, Request, Selector, Str};
+use dra_model::{
+    AllocationMode, Claim, Class, DeviceRequest, Gate, Key, MOST_RESULTS, Request, Selector, Str,
+};
 
 use super::constraint::{ConstraintDemand, Rule};
 use super::error::{AttemptError, ErrorSubject, Failure};
@@ -401,12 +403,10 @@ impl Preparation<'_> {
 
     fn gate_error(&self, claim: &Key, request: &Request) -> Option<AttemptError> {
         if !self.features.prioritized_list && !request.first_available.is_empty() {
-            let what = "has subrequests, but the DRAPrioritizedList feature is disabled".to_owned();
-            return Some(AttemptError::of_request(
-                claim.clone(),
-                request.name.clone(),
-                what,
-            ));
+            return Some(AttemptError {
+                subject: ErrorSubject::Request(claim.clone(), request.name.clone()),
+                failure: Failure::Disabled(Gate::DRAPrioritizedList),
+            });
         }
         if !self.features.refuses_amounts() {
             return None;
@@ -424,10 +424,9 @@ impl Preparation<'_> {
                 .find(|spec| spec.capacity.is_some())?;
             ErrorSubject::Subrequest(claim.clone(), subrequest.name.clone())
         };
-        let what = "has capacity requests, but the DRAConsumableCapacity feature is disabled".to_owned();
         Some(AttemptError {
             subject,
-            failure: Failure::Other(what),
+            failure: Failure::Disabled(Gate::DRAConsumableCapacity),
         })
     }
 

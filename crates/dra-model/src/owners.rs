@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Condition, Key, Meta, Node, NodeSelector, OwnerReference, Str, Time, Tolerations};
+use super::{Condition, Key, Meta, Node, NodeSelector, OwnerReference, Quantity, Str, Time, Tolerations};
 use dra_values::json;
 
 /// An object that may make others, or that other components keep for it, as a queue does.
@@ -27,6 +27,8 @@ pub struct Owner {
     pub controller: Option<OwnerReference>,
     /// True if it makes no further pod when one of its pods goes.
     pub stops: bool,
+    /// True if it is a Job that fails with the next pod that fails or is deleted.
+    pub fails_next: bool,
     /// True if its user has it suspended, or inactive.
     pub is_suspended: bool,
     /// The LocalQueue of Kueue that it is to wait in, which its label names.
@@ -37,16 +39,22 @@ pub struct Owner {
     pub awaits_leader: bool,
     /// True if its user has paused its rollout.
     pub is_paused: bool,
+    /// The revision that its pods are to have, if it is a StatefulSet that replaces no pod of another one before that is ready.
+    pub update_revision: Option<Str>,
     /// Number of replicas, if specified.
     pub replicas: Option<i64>,
     /// Number of pods that a Job runs at a time, if specified.
     pub at_once: Option<i64>,
     /// Pods of a Job that have failed, and the number of them (`backoffLimit`) up to which it makes another after some time.
     pub failed: Option<(i64, i64)>,
+    /// The indexes of a Job that it gives up; empty for none.
+    pub failed_indexes: Str,
     /// Update strategy, if known.
     pub strategy: Option<Strategy>,
-    /// The nodeSelector of its pod template, if it is a DaemonSet.
+    /// The nodeSelector of its pod template.
     pub node_selector: Vec<(Str, Str)>,
+    /// What the containers of its pod template request, by container and resource; nothing where it has no template of its own.
+    pub requests: Option<BTreeMap<(Str, Str), Quantity>>,
     /// The node affinity that its pod template requires, if it is a DaemonSet.
     pub affinity: Option<NodeSelector>,
     /// The tolerations of its pod template, if it is a DaemonSet.
@@ -132,9 +140,11 @@ impl Owner {
             .map(|condition| size_of::<Condition>() + condition.message.len());
         let references = self.references.len() * size_of::<OwnerReference>();
         let labels = (self.node_selector.len() * 2 + self.extended.len()) * size_of::<Str>();
+        let requests = self.requests.as_ref().map_or(0, BTreeMap::len);
+        let requests = requests * (2 * size_of::<Str>() + size_of::<Quantity>());
         let nodes = self.gathers.iter().map(|gathers| gathers.there.len());
         let nodes = nodes.sum::<usize>() * 2 * size_of::<Str>();
-        size_of::<Self>() + texts.sum::<usize>() + references + labels + nodes
+        size_of::<Self>() + texts.sum::<usize>() + references + labels + requests + nodes
     }
 }
 
@@ -199,6 +209,10 @@ impl Owners {
             references: metadata.owner_references.clone(),
             controller: metadata.controller().cloned(),
             stops: metadata.is_deleting() || stops(group, kind, &spec, &status),
+            fails_next: (group, kind) == ("batch", "Job")
+                && !has_own_limits(&spec)
+                && spec.suspend != true
+                && status.failed.as_i64().unwrap_or(0) >= backoff_limit(&spec),
             is_suspended: spec.suspend == true || spec.active == false,
             queue: metadata.label(QUEUE).cloned(),
             managed_by: spec
@@ -208,6 +222,12 @@ impl Owners {
                 .map(Str::from),
             awaits_leader: kind == "LeaderWorkerSet" && spec.startup_policy == "LeaderReady",
             is_paused: group == "apps" && spec.paused == true,
+            update_revision: status
+                .update_revision
+                .as_str()
+                .filter(|_| (group, kind) == ("apps", "StatefulSet"))
+                .filter(|_| spec.pod_management_policy != "Parallel")
+                .map(Str::from),
             replicas: spec.replicas.as_i64(),
             at_once: spec
                 .parallelism
@@ -218,9 +238,11 @@ impl Owners {
                 .as_i64()
                 .filter(|_| (group, kind) == ("batch", "Job"))
                 .map(|failed| (failed, backoff_limit(&spec))),
+            failed_indexes: text(&status.failed_indexes),
             strategy: (group == "apps" && kind == "Deployment")
                 .then(|| Strategy::of(&spec.strategy, spec.replicas.as_i64())),
-            node_selector: node_selector(group, kind, &spec),
+            node_selector: node_selector(&spec),
+            requests: requests(&spec),
             affinity: affinity(group, kind, &spec),
             tolerations: tolerations(group, kind, &spec),
             conditions: conditions.collect(),
@@ -298,14 +320,31 @@ impl Owners {
     }
 }
 
-/// Returns what a DaemonSet requires of nodes, by their labels.
-fn node_selector(group: &str, kind: &str, spec: &Spec) -> Vec<(Str, Str)> {
-    let labels = &spec.template["spec"]["nodeSelector"];
-    let labels = labels
-        .as_object()
-        .filter(|_| (group, kind) == ("apps", "DaemonSet"));
+/// Returns what a pod template requires of nodes, by their labels.
+fn node_selector(spec: &Spec) -> Vec<(Str, Str)> {
+    let labels = spec.template["spec"]["nodeSelector"].as_object();
     let text = |(key, value): (&String, &Value)| Some((key.as_str().into(), value.as_str()?.into()));
     labels.into_iter().flatten().filter_map(text).collect()
+}
+
+/// Returns what the containers of a pod template request. The API server makes a request of a limit alone.
+fn requests(spec: &Spec) -> Option<BTreeMap<(Str, Str), Quantity>> {
+    let pod = spec.template["spec"].as_object()?;
+    let lists = ["containers", "initContainers"].iter();
+    let containers = lists.filter_map(|list| pod.get(*list)?.as_array()).flatten();
+    let mut all = BTreeMap::new();
+    for container in containers {
+        let name = container["name"].as_str()?;
+        for amounts in ["limits", "requests"] {
+            let amounts = container["resources"][amounts].as_object();
+            let amounts = amounts.into_iter().flatten();
+            all.extend(amounts.filter_map(|(resource, amount)| {
+                let amount = amount.as_str().map_or_else(|| amount.to_string(), str::to_owned);
+                Some(((name.into(), resource.as_str().into()), amount.parse().ok()?))
+            }));
+        }
+    }
+    Some(all)
 }
 
 /// Returns the node affinity that a DaemonSet requires.
@@ -368,6 +407,7 @@ struct Spec {
     template: Value,
     suspend: Value,
     startup_policy: Value,
+    pod_management_policy: Value,
     paused: Value,
     managed_by: Value,
     backoff_limit: Value,
@@ -381,7 +421,9 @@ struct Status {
     admission_checks: Value,
     requeue_state: Value,
     replicas: Value,
+    update_revision: Value,
     failed: Value,
+    failed_indexes: Value,
     conditions: Value,
     scheduling_conditions: Value,
     status: Value,
@@ -427,6 +469,12 @@ impl Strategy {
 const DOMAIN: (&str, &str) = ("resource.nvidia.com", "ComputeDomain");
 
 impl Gathers {
+    /// The number of nodes that are ready, as far as it says so.
+    pub fn ready(&self) -> i64 {
+        let is_ready = |(_, status): &&(Str, Str)| status.is_empty() || *status == "Ready";
+        i64::try_from(self.there.iter().filter(is_ready).count()).unwrap_or(i64::MAX)
+    }
+
     /// Of a ComputeDomain of NVIDIA's driver: its pods start once the nodes of all of them are ready.
     fn of(group: &str, kind: &str, spec: &Spec, status: &Status) -> Option<Self> {
         if (group, kind) != DOMAIN {
@@ -449,6 +497,11 @@ fn backoff_limit(spec: &Spec) -> i64 {
     spec.backoff_limit.as_i64().unwrap_or(6)
 }
 
+/// Returns whether a Job has further rules on which failures count, and where.
+fn has_own_limits(spec: &Spec) -> bool {
+    !spec.pod_failure_policy.is_null() || !spec.backoff_limit_per_index.is_null()
+}
+
 /// Returns whether the controller of such an object makes no pod in the place of one that goes: it has more than it wants, or may lose no further one.
 ///
 /// Mirrors `job/job_controller.go`, `syncJob`, v1.37.2, which counts a pod that was deleted as one that failed.
@@ -462,9 +515,7 @@ fn stops(group: &str, kind: &str, spec: &Spec, status: &Status) -> bool {
         ("batch", "Job") => {
             let conditions = status.conditions.as_array().into_iter().flatten();
             let mut ends = conditions.filter(|condition| condition["status"] == "True");
-            let has_own_limits =
-                !spec.pod_failure_policy.is_null() || !spec.backoff_limit_per_index.is_null();
-            has_own_limits
+            has_own_limits(spec)
                 || spec.suspend == true
                 || ends.any(|condition| condition["type"] != "Suspended")
                 || number(&status.failed, 0) >= backoff_limit(spec)

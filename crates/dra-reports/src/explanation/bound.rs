@@ -12,13 +12,13 @@ use crate::stage::{
     StageFact, StageItem, Subject, advise, cause_text, restarted_text, unknown_text, waits_text,
 };
 use crate::words::{allocated_twice as twice, tainted};
-use dra_allocator::devices::{Taints, is_allocated_twice};
+use dra_allocator::devices::{Taints, is_allocated_twice, says_unhealthy};
 use dra_model::{AllocatedDevice, Claim, Cluster, Condition, DeviceId, Key, Kind, Owner, Pod, Str, Time};
 use dra_rules::eviction::{evicting_taint, eviction_of};
 use dra_rules::health::unmet_conditions;
 use dra_rules::kubelet::{
-    Cause, Due, PodStage, Problems, Stage, Stages, Stuck, is_start_error, node_is_gone, offered_by_plugin,
-    problems,
+    Cause, Due, PodStage, Problems, Stage, Stages, Stuck, Unknown, is_start_error, node_is_gone,
+    offered_by_plugin, problems,
 };
 use dra_rules::reservation::{claim_names, former_pods, pod_of_entry, unlisted};
 use dra_rules::scheduling::{of_kubelet, of_placed, of_rejected, preemptors};
@@ -203,15 +203,18 @@ fn on_node(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str
     report.stage = found.as_ref().map(|found| StageItem::of(&stages, found));
     // A kubelet with this bug does not say why.
     let is_silent = found.as_ref().is_some_and(|found| {
+        let is_silent = |unknown: &Unknown<'_>| matches!(unknown, Unknown::Silent);
         matches!(found.stage, Stage::Reserved | Stage::Unpreparing)
             && found
                 .stuck
                 .as_ref()
                 .is_none_or(|stuck| matches!(stuck.cause, Cause::UnprepareFails { .. }))
+            || found.stage == Stage::Unknown && found.unknown.iter().any(is_silent)
     });
-    report
-        .notes
-        .extend(of_kubelet(cluster, node).filter(|_| is_silent));
+    if let Some(bug) = of_kubelet(cluster, node).filter(|_| is_silent) {
+        report.notes.push(bug);
+        report.fixes.push(FixItem::restart_kubelet(node));
+    }
     // What keeps a pod from starting does not keep one from ending.
     let is_ending = found
         .as_ref()
@@ -247,6 +250,19 @@ fn evicting(cluster: &Cluster, pod: &Pod) -> Option<String> {
     let mut claims = claim_names(pod).filter_map(|name| name.find(cluster));
     let (device, taint, rule) = claims.find_map(|claim| evicting_taint(claim.results(), &taints))?;
     Some(tainted(&device, &taint, rule.as_ref()))
+}
+
+/// The first taint of the pod's devices that reports one to be unhealthy.
+fn unhealthy(cluster: &Cluster, pod: &Pod) -> Option<String> {
+    let taints = Taints::of(cluster);
+    let claims = claim_names(pod).filter_map(|name| name.find(cluster));
+    let mut devices = claims.flat_map(|claim| claim.results()).map(|result| result.id());
+    devices.find_map(|device| {
+        let mut taints = taints.of_device(&device);
+        let found = taints.find(|found| says_unhealthy(found.taint))?;
+        let rule = found.origin.rule().map(|rule| &rule.metadata.name);
+        Some(tainted(&device, found.taint, rule))
+    })
 }
 
 /// Says of a pod that has ended what keeps it from being gone.
@@ -307,7 +323,8 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
             let restarted = stages.restarted(pod);
             report
                 .notes
-                .extend(restarted.map(|(status, end)| restarted_text(status, end)));
+                .extend(restarted.map(|restarted| restarted_text(&restarted)));
+            report.notes.extend(unhealthy(cluster, pod));
             report.conclude(on_node(match found.stage {
                 Stage::Running => OnNode::Runs,
                 Stage::Unpreparing => {

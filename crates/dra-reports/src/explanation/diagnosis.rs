@@ -7,8 +7,8 @@ use serde::Serialize;
 use dra_allocator::AttemptError;
 use dra_cel::AttributeWanted;
 use dra_model::{
-    Claim, Cluster, Condition, DeviceId, DeviceRequest, Event, Gap, Key, Kind, NodeSelector, Pod, Str, Taint,
-    Time,
+    Claim, Cluster, Condition, ContainerEnd, DeviceId, DeviceRequest, Event, Gap, Key, Kind, NodeSelector,
+    Pod, Str, Taint, Time,
 };
 use dra_rules::kubelet::{BrokenLink, Doing};
 use dra_rules::owners::{OwnerName, Queued};
@@ -207,8 +207,8 @@ pub(crate) enum Answer {
     Allocated(Holding),
     /// The claim gets no devices, as no pod needs it; or, with true, keeps those that it has.
     NotNeeded(NoNeed, bool),
-    /// The pod has ended, in this phase, and the container that failed with its exit code.
-    Ended(Str, Option<(Str, i32)>),
+    /// The pod has ended, in this phase, and the container that failed with how it ended.
+    Ended(Str, Option<(Str, ContainerEnd)>),
     /// The pod was deleted before it had a node, and goes once these finalizers are removed.
     Deleted(Vec<Str>),
     /// The pod is being deleted, nothing of it runs, and it is not gone.
@@ -252,8 +252,8 @@ pub(crate) enum NoPods {
         limit: i64,
         /// The last of them.
         last: Key,
-        /// The container of it that failed, with its exit code.
-        end: Option<(Str, i32)>,
+        /// The container of it that failed, with how it ended.
+        end: Option<(Str, ContainerEnd)>,
         /// That the kubelet did not let it start.
         rejected: Option<Box<StageFact>>,
     },

@@ -214,6 +214,7 @@ impl Diagnosis {
         let mut owners = BTreeSet::new();
         // Which of the pods of an owner ends makes no difference to the advice.
         items.retain(|(_, owner, _)| owner.as_ref().is_none_or(|owner| owners.insert(owner.clone())));
+        let first = self.fixes.len();
         self.fixes.extend(items.into_iter().map(|(_, _, item)| item));
         let nodes = self
             .waiting
@@ -222,9 +223,8 @@ impl Diagnosis {
             .map(|waiting| &waiting.nodes);
         let new_node = nodes.and_then(|nodes| new_node(nodes));
         if let Some(model) = new_node {
-            // It harms none of those that would have to agree.
-            let is_first = fixes.found.first().is_some_and(|found| helped.ends_others(found));
-            let place = if is_first { 0 } else { self.fixes.len() };
+            let is_first = fixes.found.first().is_some_and(|found| helped.loses_work(found));
+            let place = if is_first { first } else { self.fixes.len() };
             self.fixes.insert(place, FixItem::add_node_like(&model));
         }
         if !fixes.found.is_empty() {
@@ -312,12 +312,7 @@ impl FixItem {
         let Some(quota) = refusing(said) else {
             let target = format!("{}/{}", owner.kind.to_ascii_lowercase(), owner.key);
             let message = words::correct_pods(&target);
-            return Self::unproven(
-                "CorrectPods",
-                target,
-                message,
-                Remedy::by_hand(words::CORRECT_PODS),
-            );
+            return Self::correct(target, message);
         };
         let quota = Key::new(owner.key.namespace.clone(), quota);
         let target = format!("resourcequota/{quota}");
@@ -365,6 +360,37 @@ impl FixItem {
             message,
             Remedy::by_hand(how),
         ))
+    }
+
+    /// Has a kubelet restarted that does not reach a driver any more, until it is a release without the bug.
+    pub(super) fn restart_kubelet(node: &Str) -> Self {
+        Self::unproven(
+            "UpgradeKubelet",
+            format!("node/{node}"),
+            words::restart_kubelet(node),
+            Remedy::by_hand(words::RESTART_KUBELET),
+        )
+    }
+
+    /// Has a driver publish for nodes that exist, and not for `named`.
+    pub(super) fn of_named(cluster: &Cluster, driver: &Str, named: &Str) -> Self {
+        let is_long = |long: &str, short: &str| {
+            let rest = long.strip_prefix(short);
+            rest.is_some_and(|rest| rest.starts_with('.'))
+        };
+        let mut names = cluster.nodes().map(|node| &node.metadata.name);
+        let meant = names.find(|name| is_long(name, named) || is_long(named, name));
+        Self::unproven(
+            "RestoreDriver",
+            format!("driver/{driver}"),
+            words::publish_elsewhere(driver, named, meant),
+            Remedy::by_hand(words::NAME_NODES),
+        )
+    }
+
+    /// Has what makes pods, or claims, changed as the API server's refusal of them says.
+    pub(super) fn correct(maker: String, message: String) -> Self {
+        Self::unproven("CorrectPods", maker, message, Remedy::by_hand(words::CORRECT))
     }
 
     /// Has the only driver that a class names publish devices of the class: it publishes none.

@@ -1,5 +1,6 @@
 //! How a set of changes reads that the search has found, and the commands that make it.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ use dra_model::{
 };
 use dra_rules::health::{Health, HealthIndex};
 use dra_rules::kubelet::ailment;
-use dra_rules::owners::Ending;
+use dra_rules::owners::{Ending, Lineage};
 use dra_rules::reservation::{
     self, Origin, PodGroups, claim_names, is_done, is_former, manager, pod_of_entry, resolves_to,
 };
@@ -363,16 +364,22 @@ impl Helped<'_> {
         Some((owner, keys.first()?.namespace.clone()))
     }
 
-    /// Returns whether pods end for a change that are not the pod's own owner's to end.
-    pub(super) fn ends_others(&self, found: &Found) -> bool {
+    /// Returns whether pods end for a change that are not the pod's own owner's to end, or whose work no other pod takes up. Those of a lower
+    /// priority are there to make room.
+    pub(super) fn loses_work(&self, found: &Found) -> bool {
         let pods = self.ended(found);
-        let is_of_others = |key: &Key| {
-            let pod = self.pod.zip(self.cluster.pod(key));
-            pod.is_some_and(|(own, other)| {
-                key.namespace != own.metadata.namespace || other.priority() > own.priority()
+        let loses = |key: &Key| {
+            let pods = self.pod.zip(self.cluster.pod(key));
+            pods.is_some_and(|(own, other)| match other.priority().cmp(&own.priority()) {
+                Ordering::Less => false,
+                Ordering::Greater => true,
+                Ordering::Equal => {
+                    let owner = other.metadata.controller();
+                    key.namespace != own.metadata.namespace || owner.is_none_or(|owner| owner.kind == "Job")
+                }
             })
         };
-        pods.iter().any(is_of_others)
+        pods.iter().any(loses)
     }
 
     /// That consumers are not the pod's own owner's to end: they are in another namespace, or have a higher priority.
@@ -672,6 +679,9 @@ fn change_pod(cluster: &Cluster, before: &Arc<Pod>, after: &Pod, fixes: &[&Fix],
         Some(owner) if !fixes.is_empty() => {
             let owner = top_owner(cluster, before).unwrap_or_else(|| owner.clone());
             let name = manager(&owner);
+            if fixes.iter().any(|fix| is_added_later(cluster, before, fix)) {
+                return Remedy::by_hand(words::added_later(&name));
+            }
             Remedy::by_hand(match owner.kind.as_str() {
                 "Job" => words::in_new_job(&key, &name),
                 // What has made it may be unknown.
@@ -681,6 +691,27 @@ fn change_pod(cluster: &Cluster, before: &Arc<Pod>, after: &Pod, fixes: &[&Fix],
         }
         _ if operations.is_empty() => renew(cluster, before),
         _ => Remedy::command(script::remake(Kind::Pod, &key, operations)).note(words::pod_is_recreated(&key)),
+    }
+}
+
+/// Returns whether the pod template of the pod's owner lacks already what the change takes from the pod, which something has added.
+fn is_added_later(cluster: &Cluster, pod: &Pod, fix: &Fix) -> bool {
+    let lineage = Lineage::of_pod(cluster, pod);
+    let mut makers = lineage.known(cluster);
+    let Some((maker, requests)) = makers.find_map(|maker| Some((maker, maker.requests.as_ref()?))) else {
+        return false;
+    };
+    match fix {
+        Fix::DropNodeLabel { key } => lookup(&maker.node_selector, key).is_none(),
+        Fix::LessResource {
+            container,
+            resource,
+            amount,
+        } => {
+            let wanted = requests.get(&(container.clone(), resource.clone()));
+            wanted.is_none_or(|wanted| wanted <= amount)
+        }
+        _ => false,
     }
 }
 

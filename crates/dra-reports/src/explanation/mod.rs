@@ -40,7 +40,8 @@ use super::allocation::{Exactness, Fit, Other, Settings, Target, Trust, Units, a
 use super::stage::unlisted_text;
 
 use dra_model::{
-    Change, Claim, Cluster, Component, Event, Gap, Gate, Key, Kind, Meta, Object, OwnerReference, Pod, Str,
+    Change, Claim, Cluster, Component, ContainerEnd, Event, Gap, Gate, Key, Kind, Meta, Object,
+    OwnerReference, Pod, Str,
 };
 use dra_rules::kubelet::is_over;
 
@@ -569,8 +570,8 @@ fn events(cluster: &Cluster, kind: Kind, metadata: &Meta, is_over: impl Fn(&Even
     warnings
 }
 
-/// The first container of a pod that ended with an error, and its exit code.
-fn failing_end(pod: &Pod) -> Option<(Str, i32)> {
+/// The first container of a pod that ended with an error, and how.
+fn failing_end(pod: &Pod) -> Option<(Str, ContainerEnd)> {
     let status = &pod.status;
     let all = status
         .init_container_statuses
@@ -578,7 +579,7 @@ fn failing_end(pod: &Pod) -> Option<(Str, i32)> {
         .chain(&status.container_statuses);
     let mut ends = all.filter_map(|container| Some((container, container.state.terminated.as_ref()?)));
     let (container, end) = ends.find(|(_, end)| end.exit_code != 0)?;
-    Some((container.name.clone(), end.exit_code))
+    Some((container.name.clone(), end.clone()))
 }
 
 /// Names what could not be read of what does not determine the verdict, and would be reported.

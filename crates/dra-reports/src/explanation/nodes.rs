@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::absence::Absence;
+use super::absence::{Absence, ForNodes};
 use super::coming::Unpublished;
 use super::diagnosis::{Answer, Cause, Diagnosis, NodeDiagnosis, NodeGroup, Reason};
 use super::fact::{Brief, Evidence, Fact, Limited};
@@ -71,8 +71,16 @@ impl Explained<'_> {
         if let Some(error) = error {
             report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
             report.conclude(Answer::Error);
-            if let Failure::Pool(pool) = &error.failure {
-                report.add_incomplete(self.cluster(), &pool.0, self.settings.now);
+            match &error.failure {
+                Failure::Pool(pool) => {
+                    report.add_incomplete(self.cluster(), &pool.0, self.settings.now);
+                }
+                Failure::Disabled(gate) => {
+                    let minor = self.cluster().environment().emulated_minor;
+                    let fix = FixItem::enable(*gate, &[Component::Scheduler], minor);
+                    report.fixes.push(fix);
+                }
+                _ => {}
             }
             report.cause = Some(Cause::Error(error.clone()));
             waiting::add_error(report);
@@ -265,7 +273,14 @@ impl Explained<'_> {
 
     /// Finds the driver that is to publish devices which the pod lacks.
     fn drivers(&self, report: &mut Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSelectors) {
-        let mut fix_of_class = None;
+        let mut fix_of_class = match &report.cause {
+            Some(Cause::Absent(Absence::Unreached {
+                pool,
+                nodes: ForNodes::Named(named),
+                ..
+            })) => Some(FixItem::of_named(self.cluster(), &pool.driver, named)),
+            _ => None,
+        };
         if let Some(Cause::Absent(Absence::OtherClasses(class, ..) | Absence::Unpublished(class))) =
             &report.cause
         {

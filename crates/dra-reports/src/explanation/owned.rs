@@ -19,6 +19,9 @@ use dra_rules::owners::{KUEUE, Lineage, OwnerName, Queued, refused_last};
 /// Pods of one owner that are explained until one is found that waits.
 const MOST_PODS: usize = 200;
 
+/// Pods after it that are explained, to count those with a problem.
+const MOST_TROUBLED: usize = 20;
+
 /// What makes pods, as it is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnerTarget {
@@ -100,11 +103,18 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
         )
     };
     let mut report = explain_pod(cluster, first, settings);
+    let mut others = pods.iter().skip(1).take(MOST_PODS);
+    let explained = |pod: &&Arc<Pod>| explain_pod(cluster, pod, settings);
     if is_fine(&report) && !is_complete {
-        let others = pods.iter().skip(1).take(MOST_PODS);
-        let mut others = others.map(|pod| explain_pod(cluster, pod, settings));
+        let mut others = others.by_ref().map(explained);
         report = others.find(|other| !is_fine(other)).unwrap_or(report);
     }
+    let troubled = if is_fine(&report) {
+        0
+    } else {
+        let others = others.take(MOST_TROUBLED).map(explained);
+        1 + others.filter(|other| !is_fine(other)).count()
+    };
     let name = OwnerName {
         kind: reference.kind.clone(),
         name: reference.name.clone(),
@@ -120,13 +130,18 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
         }
         let ended = ended(owner).map(|condition| words::owner_ended(&name, condition));
         report.notes.extend(ended);
+        let failures = owner
+            .failed
+            .zip(last_of(cluster, owner, |pod| pod.status.phase == "Failed"));
+        report.notes.extend(
+            failures.map(|((failed, _), last)| words::failures(&name, failed, last, &owner.failed_indexes)),
+        );
     }
     if pods.len() > 1 {
         let looked_at = pods.len().min(MOST_PODS + 1);
-        let is_fine = is_fine(&report);
         report
             .notes
-            .push(words::one_of_pods(&name, pods.len(), looked_at, is_fine));
+            .push(words::one_of_pods(&name, pods.len(), looked_at, troubled));
     }
     Some(report)
 }
@@ -137,12 +152,7 @@ fn failed_pods(cluster: &Cluster, owner: &Owner, active: usize, now: Time) -> Op
     if active > 0 || owner.is_suspended || ended(owner).is_some() {
         return None;
     }
-    let is_own = |pod: &&Arc<Pod>| {
-        let made_by = pod.metadata.controller();
-        pod.metadata.namespace == owner.key.namespace && made_by.is_some_and(|maker| owner.is(maker))
-    };
-    let pods = cluster.pods().filter(is_own);
-    let last = pods.max_by_key(|pod| pod.metadata.creation_timestamp)?;
+    let last = last_of(cluster, owner, |_| true)?;
     if last.status.phase != "Failed" {
         return None;
     }
@@ -172,6 +182,18 @@ fn failed_pods(cluster: &Cluster, owner: &Owner, active: usize, now: Time) -> Op
     };
     report.conclude(Answer::NoPods(OwnerName::from(owner), why));
     Some(report)
+}
+
+/// The newest pod of the owner that `is_meant`.
+fn last_of<'c>(cluster: &'c Cluster, owner: &Owner, is_meant: impl Fn(&Pod) -> bool) -> Option<&'c Arc<Pod>> {
+    let is_own = |pod: &&Arc<Pod>| {
+        let made_by = pod.metadata.controller();
+        pod.metadata.namespace == owner.key.namespace
+            && made_by.is_some_and(|maker| owner.is(maker))
+            && is_meant(pod)
+    };
+    let pods = cluster.pods().filter(is_own);
+    pods.max_by_key(|pod| pod.metadata.creation_timestamp)
 }
 
 /// Why an owner has no pods.

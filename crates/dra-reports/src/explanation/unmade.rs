@@ -141,10 +141,13 @@ impl Explained<'_> {
         if matches!(report.cause, Some(Cause::NotMade(_))) {
             return;
         }
-        let mut changed = None;
+        let (mut changed, mut first) = (None, None);
         for unmade in std::iter::once(&own).chain(&others) {
             changed = changed.max(match &unmade.next {
-                Next::Make(template) => template.metadata.creation_timestamp,
+                Next::Make(template) => {
+                    first = first.or(Some(template));
+                    template.metadata.creation_timestamp
+                }
                 Next::Adopt(claim) => claim.metadata.creation_timestamp,
                 Next::NoTemplate(_) | Next::Nothing(_) | Next::Unknown(_) => return,
             });
@@ -166,6 +169,12 @@ impl Explained<'_> {
                         .fixes
                         .push(FixItem::allow_admin_access(&pod.metadata.namespace));
                 }
+                let of_policy = first.filter(|_| webhook.is_none() && !is_admin_access);
+                report.fixes.extend(of_policy.map(|template| {
+                    let target = format!("resourceclaimtemplate/{}", template.metadata.key());
+                    let message = words::fixes::correct_template(&target);
+                    FixItem::correct(target, message)
+                }));
                 report
                     .fixes
                     .extend(webhook.as_ref().map(FixItem::restore_webhook));

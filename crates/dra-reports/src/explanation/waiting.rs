@@ -380,7 +380,10 @@ fn kept_running(cluster: &Cluster, consumers: &[Consumer]) -> BTreeSet<String> {
         let Consumer::Pod(key) = consumer else { return None };
         let pod = cluster.pod(key).filter(|pod| !pod.metadata.is_deleting())?;
         let is_job = pod.metadata.controller()?.kind == "Job";
-        let comes_again = matches!(Replacing::of(pod), Replacing::AtOnce | Replacing::OnceGone);
+        let comes_again = matches!(
+            Replacing::of(cluster, pod),
+            Replacing::AtOnce | Replacing::OnceGone
+        );
         let owner = top_owner(cluster, pod).filter(|_| comes_again && !is_job)?;
         Some(controller(&pod.metadata, &owner))
     };

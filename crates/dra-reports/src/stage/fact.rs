@@ -100,7 +100,8 @@ impl StageFact {
             Cause::PrepareRefused { claim, text } | Cause::ClaimUnreadable { claim, text, .. } => {
                 let name = claim.clone();
                 if erase(claim) {
-                    *text = text.replace(name.as_str(), ELLIPSIS);
+                    let full = format!("{namespace}/{name}");
+                    *text = text.replace(&full, ELLIPSIS).replace(name.as_str(), ELLIPSIS);
                 }
                 *text = without_ids(text, &pod.name);
             }

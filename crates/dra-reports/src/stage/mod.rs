@@ -13,6 +13,7 @@ pub(super) use remedy::{advise, logs_of, look_at_link, pods_on};
 pub(super) use words::advice::link as mend_link;
 pub use words::party_text;
 pub(super) use words::{
-    asked_text, broken_link_text, cause_of_node, cause_text, doing_text, kept_off_text, labels_text,
-    republishing_text, restarted_text, stuck_text, template_missing, unknown_text, unlisted_text, waits_text,
+    asked_text, broken_link_text, cause_of_node, cause_text, doing_text, ended_text, kept_off_text,
+    labels_text, republishing_text, restarted_text, stuck_text, template_missing, unknown_text,
+    unlisted_text, waits_text,
 };

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::words::advice::{self as words, Restore, Text, Unprepared};
 use crate::remedy::{Remedy, UNATTACHABLE, can_taint, drop_finalizers, place_again, replace_pods};
 use crate::script::{
-    Command, NoCommand, Resource, Script, delete, describe_device, field_selector, keep_off_device, patch,
+    Command, NoCommand, Resource, Script, delete, delete_in, describe_device, field_selector,
+    keep_off_device, patch,
 };
 use crate::words::delete_rule;
 use dra_model::{Cluster, DeviceId, Key, Kind, Pod, Str, Taint};
@@ -16,7 +17,7 @@ use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, Doing, Due, Evidence, KeptOff, Maker, Party, Plugin, PodStage, Problem,
     Stages, Unread, controllers, has_logs, is_ready, lacks_network,
 };
-use dra_rules::owners::replacement;
+use dra_rules::owners::{is_superseded, replacement};
 use dra_rules::reservation::{Lacks, Origin, may_run, unmade, users};
 use dra_rules::scheduling::{daemon_tolerations, other_scheduler};
 use dra_rules::validation::Webhook;
@@ -185,6 +186,21 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             words::end_the_rest(container, others),
         )
         .look(describe(&pod.key())),
+        Cause::ContainerNotStarted(..)
+        | Cause::ContainerEnds(..)
+        | Cause::ProbeFails { .. }
+        | Cause::NotReady { .. }
+            if is_superseded(stages.cluster(), pod) =>
+        {
+            let key = pod.key();
+            let delete = Remedy::command(delete_in(&key.namespace, Kind::Pod, [&key.name]));
+            Advice::new(
+                "RecreatePod",
+                of_pod(),
+                words::superseded(&key),
+                delete.note(words::SUPERSEDED),
+            )
+        }
         Cause::NotReady { .. }
             if !stuck
                 .evidence

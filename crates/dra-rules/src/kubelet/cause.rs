@@ -169,6 +169,8 @@ pub enum Cause {
         reason: Str,
         /// In a sentence.
         message: Option<Str>,
+        /// Whether the pod that its owner created in its place is ready.
+        is_replaced: bool,
     },
     /// The containers of the pod are to end, and the kubelet does not get them ended.
     KillFails {

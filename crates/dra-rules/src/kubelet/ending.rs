@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::cause::{Cause, Evidence};
-use super::drivers::{Plugin, republishing};
+use super::drivers::{Plugin, is_ready, republishing};
 use super::heartbeat::Heartbeat;
 use super::reach::publishes_for;
 use super::said;
@@ -13,6 +13,7 @@ use super::{
     needs_unprepare,
 };
 use crate::eviction::eviction_of;
+use crate::owners::replacement;
 use crate::reservation::{Lacks, PodGroups, is_consumer, unmade};
 use crate::scheduling::is_sidecar;
 use dra_model::{Claim, Container, ContainerEnd, ContainerStatus, Event, Kind, Pod, Str, Time};
@@ -57,7 +58,7 @@ impl<'c> Stages<'c> {
     }
 
     /// Returns why a pod has failed as a whole, in words of its own.
-    pub(super) fn failed(pod: &'c Pod) -> Option<Stuck<'c>> {
+    pub(super) fn failed(&self, pod: &'c Pod) -> Option<Stuck<'c>> {
         let status = &pod.status;
         if status.phase != "Failed" {
             return None;
@@ -71,6 +72,7 @@ impl<'c> Stages<'c> {
             Cause::PodFailed {
                 reason: reason.clone(),
                 message: message.cloned(),
+                is_replaced: replacement(self.cluster, pod).is_some_and(|other| is_ready(other)),
             },
             None,
             Evidence::Failed,

@@ -165,11 +165,13 @@ pub struct PodStage<'c> {
 
 impl PodStage<'_> {
     /// Returns whether something blocks the pod. A failed pod has terminated, unless the kubelet rejected it: its
-    /// replacement would meet the same.
+    /// replacement would meet the same, unless it runs.
     pub fn is_stuck(&self) -> bool {
         let Some(stuck) = &self.stuck else { return false };
         match &stuck.cause {
-            Cause::PodFailed { reason, .. } => is_refusal(reason),
+            Cause::PodFailed {
+                reason, is_replaced, ..
+            } => is_refusal(reason) && !is_replaced,
             _ => stuck.cause.holds_up(),
         }
     }
@@ -210,6 +212,16 @@ pub struct Waiting {
     pub end: Option<ContainerEnd>,
     /// The failure of its hook or probe that made the kubelet end it, if that is known.
     pub ended_for: Option<Str>,
+}
+
+/// A container that runs again.
+pub struct Restarted<'c> {
+    /// The container.
+    pub status: &'c ContainerStatus,
+    /// How it ended before.
+    pub end: &'c ContainerEnd,
+    /// The failure of its hook or probe that made the kubelet end it, if that is known.
+    pub ended_for: Option<&'c Arc<Event>>,
 }
 
 impl Waiting {
@@ -399,8 +411,8 @@ impl<'c> Stages<'c> {
     }
 
     /// The containers of a pod that run, and ended less than an hour ago, with how they did.
-    pub fn restarted(&self, pod: &'c Pod) -> impl Iterator<Item = (&'c ContainerStatus, &'c ContainerEnd)> {
-        let now = self.now;
+    pub fn restarted(&self, pod: &'c Pod) -> impl Iterator<Item = Restarted<'c>> {
+        let (cluster, now) = (self.cluster, self.now);
         let runs = |status: &ContainerStatus| {
             let state = &status.state;
             state.waiting.is_none() && state.terminated.is_none() && status.restart_count > 0
@@ -408,7 +420,11 @@ impl<'c> Stages<'c> {
         containers(pod).filter_map(move |status| {
             let end = status.last_state.terminated.as_ref().filter(|_| runs(status))?;
             let is_recent = now.since(end.finished_at?).as_secs() < RESTART_SECONDS;
-            is_recent.then_some((status, end))
+            is_recent.then(|| Restarted {
+                status,
+                end,
+                ended_for: why_ended(cluster, pod, &status.name, end),
+            })
         })
     }
 
@@ -423,7 +439,7 @@ impl<'c> Stages<'c> {
         if pod.is_terminal() {
             found.stage = Stage::Gone;
             let kept = self.kept_by_finalizers(pod).or_else(|| self.not_removed(pod));
-            found.stuck = kept.or_else(|| Self::failed(pod));
+            found.stuck = kept.or_else(|| self.failed(pod));
             return Some(found);
         }
         let Some(node) = pod.node() else {
@@ -694,8 +710,16 @@ impl<'c> Stages<'c> {
                         text,
                     }
                 } else {
-                    self.nodes_missing(pod)
-                        .unwrap_or(Cause::PrepareRefused { claim, text })
+                    match self.nodes_missing(pod) {
+                        // They get ready one after the other.
+                        Some(Cause::NodesMissing {
+                            others,
+                            kept_off: None,
+                            ..
+                        }) if !lasts && others.is_empty() => return None,
+                        Some(missing) => missing,
+                        None => Cause::PrepareRefused { claim, text },
+                    }
                 }
             }
             Said::NoAnswer { text } if said::is_unanswered(text) => Cause::DriverDown {

@@ -7,7 +7,9 @@ use super::drivers::{
     Failure, Plugin, crashes, daemon_set_of, is_called_like, is_called_plugin, is_pod_of, is_set_of,
     keeps_pods_off, lacked, republishing, unselected,
 };
-use super::{Doing, KeptOff, REGISTERING_SECONDS, STARTING_SECONDS, Stages, Waiting, publishes_for};
+use super::{
+    Doing, Heartbeat, KeptOff, REGISTERING_SECONDS, STARTING_SECONDS, Stages, Waiting, publishes_for,
+};
 use crate::access::{Access, Answer, Request, User};
 use crate::owners::refused_last;
 use crate::scheduling::drivers_named;
@@ -222,6 +224,8 @@ impl Stages<'_> {
                     (None, _) => without_pods(cluster, driver, node),
                 }
             }
+            // Its pods are said to be unready.
+            Plugin::NotReady(_) if Heartbeat::of(node).is_silent() => None,
             Plugin::Crashing(..) | Plugin::NotReady(_) => self.is_down(plugin),
             Plugin::Failed(pod, failure) => Some(BrokenLink::Failed(pod, failure)),
             Plugin::Pending(pod, message) => Some(BrokenLink::Pending(pod, message.unwrap_or_default())),

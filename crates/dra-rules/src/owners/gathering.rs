@@ -12,6 +12,8 @@ use crate::reservation::claim_names;
 pub struct Incomplete {
     /// Number of nodes it waits for.
     pub wanted: i64,
+    /// Number of those that are ready.
+    pub ready: i64,
     /// Those that it has, with what it says of each.
     pub there: Vec<(Str, Str)>,
 }
@@ -73,11 +75,8 @@ fn has_domain(spec: &ClaimSpec, is_meant: impl Fn(&serde_json::Value) -> bool) -
 pub fn incomplete(owner: &Owner) -> Option<Incomplete> {
     // One that wants no number of nodes waits for none.
     let gathers = owner.gathers.as_ref().filter(|gathers| gathers.wanted > 0)?;
-    let ready = gathers
-        .there
-        .iter()
-        .filter(|(_, status)| status.is_empty() || *status == "Ready");
-    let has_all = i64::try_from(ready.count()).unwrap_or(i64::MAX) >= gathers.wanted;
+    let ready = gathers.ready();
+    let has_all = ready >= gathers.wanted;
     let is_ready = if owner.state.is_empty() {
         has_all
     } else {
@@ -85,6 +84,7 @@ pub fn incomplete(owner: &Owner) -> Option<Incomplete> {
     };
     (!is_ready).then(|| Incomplete {
         wanted: gathers.wanted,
+        ready,
         there: gathers.there.clone(),
     })
 }

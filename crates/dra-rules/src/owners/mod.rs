@@ -18,5 +18,5 @@ pub use grouped::{GroupWord, unplaced_group};
 pub use lineage::{Kinship, Lineage};
 pub use name::OwnerName;
 pub use queued::{KUEUE, Queued, Retry, is_queued};
-pub use replacing::{Replacing, comes_back, fails_with, refused_last, replacement};
+pub use replacing::{Replacing, comes_back, fails_with, is_superseded, refused_last, replacement};
 pub use rollout::{Rollout, is_ready, is_starting};

@@ -30,6 +30,8 @@ pub enum Retry {
     Automatic,
     /// When the queue that it names is there, and active.
     WithQueue,
+    /// When the queue may have as much as it requests: that is more than all that there is for the queue.
+    WithQuota,
     /// When it is activated.
     WhenActive,
     /// Not as it is.
@@ -125,10 +127,13 @@ impl Queued {
             let mut kinds = ["LocalQueue ", "ClusterQueue "].iter();
             kinds.any(|kind| condition.message.starts_with(kind))
         };
+        // Mirrors `pkg/scheduler/flavorassigner/flavorassigner.go` of Kueue, `fitsResourceQuota`.
+        let exceeds = |condition: &Condition| condition.message.contains("> maximum capacity (");
         let retry = match inadmissible {
             _ if workload.is_suspended => Retry::WhenActive,
             Some(condition) if lacks_queue(condition) => Retry::WithQueue,
             Some(_) => Retry::Never,
+            None if said.is_some_and(exceeds) => Retry::WithQuota,
             None => Retry::Automatic,
         };
         Some(Self {
@@ -205,6 +210,16 @@ mod tests {
                 &active,
                 &[pending][..],
                 Some((Retry::Automatic, "couldn't assign flavors")),
+            ),
+            (
+                &active,
+                &[[
+                    "QuotaReserved",
+                    "False",
+                    "Pending",
+                    "request (16) > maximum capacity (8)",
+                ]],
+                Some((Retry::WithQuota, "request (16) > maximum capacity (8)")),
             ),
             (
                 &active,

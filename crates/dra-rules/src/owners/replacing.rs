@@ -12,7 +12,7 @@ pub enum Replacing {
     AtOnce,
     /// It makes a pod once the old one is gone: a StatefulSet, with the same name, and a DaemonSet, on the same node.
     OnceGone,
-    /// The pod has no owner.
+    /// The pod has no owner, or that of a Job fails with it.
     Never,
     /// The pod has ended already, so it needs no replacement.
     Ended,
@@ -22,14 +22,16 @@ pub enum Replacing {
 
 impl Replacing {
     /// Returns what happens to `pod` when it is evicted.
-    pub fn of(pod: &Pod) -> Self {
+    pub fn of(cluster: &Cluster, pod: &Pod) -> Self {
         if pod.is_terminal() {
             return Self::Ended;
         }
         let Some(owner) = pod.metadata.controller() else {
             return Self::Never;
         };
+        let known = cluster.environment().owners.find(owner, &pod.metadata.namespace);
         match (owner.group(), owner.kind.as_str()) {
+            ("batch", "Job") if known.is_some_and(|job| job.fails_next) => Self::Never,
             ("apps", "ReplicaSet") | ("", "ReplicationController") | ("batch", "Job") => Self::AtOnce,
             ("apps", "StatefulSet" | "DaemonSet") => Self::OnceGone,
             _ => Self::Unknown,
@@ -41,7 +43,10 @@ impl Replacing {
 /// how many of its pods have failed.
 pub fn comes_back(cluster: &Cluster, pod: &Pod) -> bool {
     let metadata = &pod.metadata;
-    let replaces = matches!(Replacing::of(pod), Replacing::AtOnce | Replacing::OnceGone);
+    let replaces = matches!(
+        Replacing::of(cluster, pod),
+        Replacing::AtOnce | Replacing::OnceGone
+    );
     let Some(owner) = metadata.controller().filter(|_| replaces) else {
         return false;
     };
@@ -57,6 +62,19 @@ pub fn fails_with(cluster: &Cluster, pod: &Pod) -> bool {
     let owner = metadata.controller().filter(|owner| owner.kind == "Job");
     let owner = owner.and_then(|owner| cluster.environment().owners.find(owner, &metadata.namespace));
     owner.is_some_and(|job| job.stops && !job.is_suspended)
+}
+
+/// Returns whether `pod` is of an earlier revision of its StatefulSet, which waits until it is ready before it replaces the pod.
+///
+/// Mirrors `statefulset/stateful_set_control.go`, `updateStatefulSet`, v1.37.2.
+pub fn is_superseded(cluster: &Cluster, pod: &Pod) -> bool {
+    let metadata = &pod.metadata;
+    let set = metadata
+        .controller()
+        .and_then(|owner| cluster.environment().owners.find(owner, &metadata.namespace));
+    let wanted = set.and_then(|set| set.update_revision.as_ref());
+    let own = metadata.label("controller-revision-hash");
+    own.zip(wanted).is_some_and(|(own, wanted)| own != wanted)
 }
 
 /// The oldest pod that was created after the failed `pod` by the same owner and has not ended, where the owner replaces its failed pods: they do

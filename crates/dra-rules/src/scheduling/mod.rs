@@ -69,8 +69,8 @@ pub use extended::{
     is_waited_for, unoffered,
 };
 pub use fixes::{
-    ClassOfFix, Edited, Effort, Fix, Fixes, Found, Rewording, Subject, change_of_claim, change_of_pod,
-    smallest,
+    ClassOfFix, Edited, Effort, Fix, Fixes, Found, OtherToleration, Rewording, Subject, change_of_claim,
+    change_of_pod, smallest,
 };
 pub use given_up::remaining_consumers;
 pub use group::{GroupCycle, GroupResult, Judging, Members, Turn};

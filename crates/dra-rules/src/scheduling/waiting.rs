@@ -635,7 +635,7 @@ impl Search<'_> {
         let beside: Vec<&Arc<Pod>> = others.iter().copied().filter(|other| is_beside(other)).collect();
         let why = if beside.len() == others.len() {
             // A Job or similar owner lets its pods finish.
-            match Replacing::of(pod) {
+            match Replacing::of(self.cluster(), pod) {
                 // Mirrors `daemon/update.go`, `rollingUpdate`, v1.37.2: only a surge has a node run two.
                 Replacing::OnceGone if controller.kind == "DaemonSet" => Kept::Surge,
                 Replacing::AtOnce | Replacing::OnceGone if controller.kind != "Job" => Kept::Beside,

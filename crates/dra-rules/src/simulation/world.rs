@@ -419,13 +419,13 @@ impl<'s> World<'s> {
     }
 
     pub(super) fn replace_at_once(&mut self, pod: &Arc<Pod>) {
-        if Replacing::of(pod) == Replacing::AtOnce {
+        if Replacing::of(self.cluster(), pod) == Replacing::AtOnce {
             self.replace(pod);
         }
     }
 
     pub(super) fn replace_once_gone(&mut self, pod: &Arc<Pod>) {
-        if Replacing::of(pod) == Replacing::OnceGone {
+        if Replacing::of(self.cluster(), pod) == Replacing::OnceGone {
             self.replace(pod);
         }
     }

@@ -6,7 +6,7 @@ use dra_model::{
 use dra_rules::kubelet::KeptOff;
 use dra_rules::owners::Ending;
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
-use dra_rules::scheduling::{Fix, Unsimulated};
+use dra_rules::scheduling::{Fix, OtherToleration, Unsimulated};
 
 use super::super::coming::NoNode;
 use super::super::items::GetsItem;
@@ -74,12 +74,12 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
             request,
             key,
             effect,
-            has_other,
+            other,
             ..
         } => format!(
             "tolerate device taint {key}:{effect} in {}{}",
             of(request),
-            other_toleration(*has_other)
+            other_toleration(*other)
         ),
         Fix::TolerateNode {
             key,
@@ -87,7 +87,7 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
             has_other,
         } => format!(
             "tolerate node taint {key}:{effect} in {pod}{}",
-            other_toleration(*has_other)
+            other_toleration(has_other.then_some(OtherToleration::OfRequest))
         ),
         Fix::Fewer { request, count, .. } => reduce(&of(request), &count.to_string(), before),
         Fix::LessResource {
@@ -158,11 +158,11 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
 pub(in super::super) const OF_RUNTIME_CLASS: &str = "the RuntimeClass of the pod may add it to the new pod again: if it does, use another \
      runtimeClassName, or label a node";
 
-fn other_toleration(has_other: bool) -> &'static str {
-    if has_other {
-        ", whose toleration of this key does not match the taint"
-    } else {
-        ""
+fn other_toleration(other: Option<OtherToleration>) -> &'static str {
+    match other {
+        Some(OtherToleration::OfRequest) => ", whose toleration of this key does not match the taint",
+        Some(OtherToleration::OfPod) => ": tolerations of the pod are for taints of nodes",
+        None => "",
     }
 }
 
@@ -742,8 +742,13 @@ pub(in super::super) fn correct_pods(owner: &str) -> String {
     format!("change the pod template of {owner} as the message says, or create what it names")
 }
 
+/// The same of claims.
+pub(in super::super) fn correct_template(template: &str) -> String {
+    format!("change {template} as the message says")
+}
+
 /// What to know of that.
-pub(in super::super) const CORRECT_PODS: &str =
+pub(in super::super) const CORRECT: &str =
     "its controller tries again automatically; an administrator can tell which policies apply";
 
 /// That a quota has to be raised which admits no pod that requests as much.
@@ -793,6 +798,33 @@ pub(in super::super) fn set_up(class: &str) -> String {
         "no device that the driver publishes is of class {class}: check how the devices of its nodes are set up, such as their partitions"
     )
 }
+
+/// That the pod template does not have what the pod has.
+pub(in super::super) fn added_later(owner: &str) -> String {
+    format!(
+        "the pod template of {owner} does not request it: correct what changes its pods when they are created, such as a \
+         VerticalPodAutoscaler, a webhook, a LimitRange, or the node selector of the namespace"
+    )
+}
+
+/// That a kubelet has to be restarted.
+pub(in super::super) fn restart_kubelet(node: &str) -> String {
+    format!("restart the kubelet of node/{node}, and upgrade it")
+}
+
+/// Who does that, and what follows.
+pub(in super::super) const RESTART_KUBELET: &str =
+    "ask an administrator; the bug comes back until the kubelet is upgraded, and a new pod is stuck, too";
+
+/// That a driver publishes for a node that does not exist, and the node that it may mean.
+pub(in super::super) fn publish_elsewhere(driver: &str, named: &str, meant: Option<&Str>) -> String {
+    let instead = meant.map_or_else(String::new, |meant| format!(", such as node/{meant}"));
+    format!("have driver {driver} publish its devices for nodes that exist{instead}: node/{named} does not")
+}
+
+/// How it does.
+pub(in super::super) const NAME_NODES: &str =
+    "a driver gets the name of its node from spec.nodeName of its pod; a host name may be another one";
 
 /// That no node has the labels of a driver's DaemonSet.
 pub(in super::super) fn add_nodes(set: &Key, kept_off: &KeptOff) -> String {
@@ -1001,6 +1033,15 @@ pub(in super::super) fn queue_there(workload: &Key) -> (String, String) {
     (
         format!("create or activate the queue of workload/{workload}"),
         "Kueue retries the Workload once its queue exists and is active: ask the administrator of the queues, or use another queue".to_owned(),
+    )
+}
+
+/// Message and way to the admission of a Workload that requests more than its queue may have.
+pub(in super::super) fn more_quota(workload: &Key) -> (String, String) {
+    (
+        format!("raise the quota of the ClusterQueue, or request less in workload/{workload}"),
+        "waiting will not help: it requests more than the queue may have. Ask the administrator of the queues, or change the owner of its pods"
+            .to_owned(),
     )
 }
 

@@ -1,7 +1,7 @@
 //! The sentences of answers and causes.
 
 use dra_allocator::{AttemptError, ErrorSubject, Failure};
-use dra_model::{Condition, Gate, Key};
+use dra_model::{Condition, Gate, Key, Pod};
 use dra_rules::owners::{OwnerName, Queued, Retry};
 use dra_rules::scheduling::{IN_MEMORY_CLAIM, Spared};
 
@@ -11,6 +11,7 @@ use super::super::diagnosis::{
     NodeGroup, NotAll, OnNode, Outdated, Place, Republishing, RequestsTogether, StatusProblem, Unserved, Why,
 };
 use super::super::fact::{Brief, Evidence, Fact, Speaker};
+use super::super::failing_end;
 use super::super::items::{DeviceCount, Holding};
 use super::reasons::{
     brief, fact, failing, missing_capacity, not_made, of_lacking, of_obstacle, refused, rejections,
@@ -18,7 +19,9 @@ use super::reasons::{
 use super::{NAMED, listed, listed_names, number, one, several, which, word};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::{selector_terms, some};
-use crate::stage::{broken_link_text, doing_text, republishing_text, stuck_text, template_missing};
+use crate::stage::{
+    broken_link_text, doing_text, ended_text, republishing_text, stuck_text, template_missing,
+};
 use crate::words::counted;
 
 /// The answer.
@@ -58,8 +61,8 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
         Answer::Allocated(holding) => allocated(holding),
         Answer::NotNeeded(why, keeps_devices) => no_need(why, *keeps_devices),
         Answer::Ended(phase, None) => format!("the pod has finished: {phase}"),
-        Answer::Ended(phase, Some((container, code))) => {
-            format!("the pod has finished: {phase} (container {container} exited with code {code})")
+        Answer::Ended(phase, Some((container, end))) => {
+            format!("the pod has finished: {phase} ({})", ended_text(container, end))
         }
         Answer::Deleted(finalizers) => {
             let kept = match finalizers.as_slice() {
@@ -83,8 +86,9 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
             },
         ) => {
             let pods = counted(usize::try_from(*failed).unwrap_or_default(), "pod", "pods");
-            let end = end.as_ref().map_or_else(String::new, |(container, code)| {
-                format!(" (container {container} exited with code {code})")
+            let end = end.as_ref();
+            let end = end.map_or_else(String::new, |(container, end)| {
+                format!(" ({})", ended_text(container, end))
             });
             let rejected = rejected
                 .as_ref()
@@ -102,7 +106,7 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
             let since = since.map_or_else(String::new, |since| format!(" since it was created at {since}"));
             let was = self::answer(was);
             format!(
-                "{scheduler} has reported nothing about the pod{since}, although it {was}: check that {scheduler} is running"
+                "{scheduler} has reported nothing about the pod{since}, although it {was}: check that {scheduler} is running, and may read claims, slices and classes"
             )
         }
         Answer::NotBound(was, word) => format!(
@@ -689,7 +693,7 @@ fn of_error(AttemptError { subject, failure }: &AttemptError) -> String {
         Failure::Compile(why) => format!("CEL compile error: {why}"),
         Failure::Runtime(why) | Failure::NoSuchKey(why) => why.to_string(),
         Failure::Pool(pool) => pool.1.to_string(),
-        Failure::Other(what) => what.clone(),
+        Failure::Disabled(_) | Failure::Other(_) => failure.to_string(),
     };
     let on = |device: &Option<dra_model::DeviceId>| match device {
         Some(device) => format!(" on device {device}"),
@@ -721,7 +725,7 @@ fn queued(queued: &Queued) -> String {
         requeued,
     } = queued;
     let state = match retry {
-        Retry::Automatic | Retry::WithQueue => "does not admit",
+        Retry::Automatic | Retry::WithQueue | Retry::WithQuota => "does not admit",
         Retry::WhenActive | Retry::Never => "has given up on",
     };
     let mut code = String::new();
@@ -758,15 +762,36 @@ pub(in super::super) fn one_of_pods(
     owner: &OwnerName,
     pods: usize,
     looked_at: usize,
-    is_fine: bool,
+    troubled: usize,
 ) -> String {
+    let is_fine = troubled == 0;
     if is_fine && looked_at < pods {
         format!("{owner} has {pods} pods, none of the {looked_at} examined is pending")
     } else if is_fine {
         format!("{owner} has {pods} pods, and none is pending")
     } else {
-        format!("first pod with a problem, of the {pods} pods of {owner}")
+        let others = match troubled {
+            1 => String::new(),
+            more => format!("; {} more with one", more - 1),
+        };
+        format!("first pod with a problem, of the {pods} pods of {owner}{others}")
     }
+}
+
+/// That pods of a Job have failed, the last one of them, and the indexes that are given up.
+pub(in super::super) fn failures(owner: &OwnerName, failed: i64, last: &Pod, indexes: &str) -> String {
+    let pods = counted(usize::try_from(failed).unwrap_or_default(), "pod", "pods");
+    let end = failing_end(last).map_or_else(String::new, |(container, end)| {
+        format!(" ({})", ended_text(&container, &end))
+    });
+    let indexes = match indexes {
+        "" => String::new(),
+        indexes => format!("; it does not run indexes {indexes} again"),
+    };
+    format!(
+        "{pods} of {owner} failed, the last {}{end}{indexes}",
+        pod(&last.key())
+    )
 }
 
 /// That a StatefulSet creates its pods one after another.

@@ -87,6 +87,9 @@ pub(in super::super) fn error_ends_all(error: &AttemptError) -> String {
     const ENDS: &str = "every attempt ends with this error";
     match (&error.failure, &error.subject) {
         (Failure::Pool(..), _) => unknown_wait(&format!("{ENDS} until the pool is complete and valid")),
+        (Failure::Disabled(gate), _) => {
+            format!("waiting will not help: {ENDS} until the claim changes or {gate} is enabled")
+        }
         (_, ErrorSubject::ClassSelector(class, ..)) => {
             format!("waiting will not help: {ENDS} until class {class} changes")
         }

@@ -327,6 +327,15 @@ pub(in super::super) const RECREATE_ALL: &str = "recreate the pods on this node 
 pub(in super::super) const FAILED: &str =
     "a failed pod never runs again: fix the reason first, then recreate the pod";
 
+/// That a pod of an earlier revision has to go.
+pub(in super::super) fn superseded(pod: &Key) -> String {
+    format!("delete pod/{pod}, which has an earlier pod template than its StatefulSet")
+}
+
+/// Why its StatefulSet does not do that.
+pub(in super::super) const SUPERSEDED: &str =
+    "the StatefulSet replaces it by itself only once it is ready (kubernetes/kubernetes#67250)";
+
 /// What a failed pod's owner created instead.
 pub(in super::super) fn replaced_by(pod: &Key) -> String {
     format!("see pod/{pod}, which the pod's owner created after it")
@@ -624,7 +633,9 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
                     waiting.container
                 )
             } else {
-                format!("check why pod/{pod} is not running")
+                format!(
+                    "check why pod/{pod} is not running, or to keep it off the node if that has no such devices"
+                )
             };
             return ask_owner(&format!("driver {driver}"), &what);
         }

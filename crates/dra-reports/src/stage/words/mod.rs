@@ -7,10 +7,10 @@ use crate::allocation::words::claim;
 use crate::listing::{selector_terms, some};
 use crate::warnings::missing;
 use crate::words::{counted, tainted};
-use dra_model::{ContainerEnd, ContainerStatus, DeviceId, Gate, Key, Pod, Str, Time};
+use dra_model::{ContainerEnd, DeviceId, Gate, Key, Pod, Str, Time};
 use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, Doing, Due, Evidence, Failure, Heartbeat, KeptOff, Party, Plugin, Problem,
-    Refused, Unknown, Unread, Waiting, Waits, has_logs,
+    Refused, Restarted, Unknown, Unread, Waiting, Waits, has_logs,
 };
 use dra_rules::owners::{Incomplete, OwnerName};
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
@@ -172,7 +172,7 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             Some(end) => format!("container {container} is not running: {}", end_text(end)),
             None => format!("container {container} keeps exiting"),
         },
-        Cause::PodFailed { reason, message } => {
+        Cause::PodFailed { reason, message, .. } => {
             let message = message.as_deref().unwrap_or_default();
             match message.strip_prefix("Pod was rejected: ") {
                 Some(why) => format!("the kubelet on {node} rejected it: {reason}: {why}"),
@@ -319,9 +319,14 @@ fn nodes_missing(owner: &OwnerName, lacks: &Incomplete, others: &[Key]) -> Strin
         1 => format!("; {names} has no node yet"),
         _ => format!("; {names} have no node yet"),
     };
+    let there = i64::try_from(lacks.there.len()).unwrap_or(i64::MAX);
+    let (has, ready) = if there < lacks.wanted {
+        (there, "")
+    } else {
+        (lacks.ready, " ready")
+    };
     format!(
-        "{owner} has {} of {} nodes{nodes}, and its pods do not start until it has all{rest}",
-        lacks.there.len(),
+        "{owner} has {has} of {} nodes{ready}{nodes}, and its pods do not start until it has all{rest}",
         lacks.wanted
     )
 }
@@ -471,6 +476,15 @@ fn last_line(message: &str) -> &str {
     message.trim().lines().next_back().unwrap_or_default()
 }
 
+/// That a container has ended, and how.
+pub(crate) fn ended_text(container: &str, end: &ContainerEnd) -> String {
+    format!(
+        "container {container} {}{}",
+        exited(end),
+        said(last_line(&end.message))
+    )
+}
+
 fn exited(end: &ContainerEnd) -> String {
     let reason = match end.reason.as_str() {
         "" | "Error" | "Completed" => String::new(),
@@ -480,7 +494,14 @@ fn exited(end: &ContainerEnd) -> String {
 }
 
 /// That a container runs which has ended before.
-pub(crate) fn restarted_text(status: &ContainerStatus, end: &ContainerEnd) -> String {
+pub(crate) fn restarted_text(
+    Restarted {
+        status,
+        end,
+        ended_for,
+    }: &Restarted<'_>,
+) -> String {
+    let why = ended_for.map_or_else(String::new, |event| said(last_line(&event.message)));
     let at = end.finished_at.map(|at| format!(" at {at}")).unwrap_or_default();
     let times = counted(
         usize::try_from(status.restart_count).unwrap_or_default(),
@@ -488,7 +509,7 @@ pub(crate) fn restarted_text(status: &ContainerStatus, end: &ContainerEnd) -> St
         "times",
     );
     format!(
-        "container {} was restarted {times}; before, it {}{at}",
+        "container {} was restarted {times}; before, it {}{at}{why}",
         status.name,
         exited(end)
     )

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::change::{Fix, Rewording};
+use super::change::{Fix, OtherToleration, Rewording};
 use super::edit::change_of_claim;
 use crate::owners::{fails_with, guard};
 use crate::reservation::{Origin, has_consumer};
@@ -123,7 +123,13 @@ fn releases(
 
 /// Taints of the devices that may reach `node`: tolerated by a request, or lifted. One that the selectors of a request do not let it
 /// get to counts, too, since another change may.
-fn taints(cluster: &Cluster, localities: &Localities, node: &Node, own: &[Arc<Claim>]) -> Vec<Fix> {
+fn taints(
+    cluster: &Cluster,
+    localities: &Localities,
+    node: &Node,
+    pod: Option<&Pod>,
+    own: &[Arc<Claim>],
+) -> Vec<Fix> {
     let mut fixes = BTreeSet::new();
     let mut found: BTreeSet<(Str, Str)> = BTreeSet::new();
     for id in localities.pools(&node.metadata.name) {
@@ -154,18 +160,25 @@ fn taints(cluster: &Cluster, localities: &Localities, node: &Node, own: &[Arc<Cl
             });
         }
     }
+    let is_of_pod =
+        |key: &Str| pod.is_some_and(|pod| pod.spec.tolerations.iter().any(|known| known.key == *key));
     for claim in own.iter().filter(|claim| claim.status.allocation.is_none()) {
         for (request, spec) in specs(claim) {
             if fixes.len() > MOST_CANDIDATES {
                 break;
             }
             for (key, effect) in &found {
+                let other = if spec.tolerations.iter().any(|known| known.key == *key) {
+                    Some(OtherToleration::OfRequest)
+                } else {
+                    is_of_pod(key).then_some(OtherToleration::OfPod)
+                };
                 fixes.insert(Fix::Tolerate {
                     claim: claim.key(),
                     request: request.clone(),
                     key: key.clone(),
                     effect: effect.clone(),
-                    has_other: spec.tolerations.iter().any(|known| known.key == *key),
+                    other,
                 });
             }
         }
@@ -472,7 +485,7 @@ fn of_extended(cluster: &Cluster, pod: &Pod, own: &[Arc<Claim>]) -> Vec<Fix> {
 /// least. With less than that hardly any program would do.
 fn of_resources(cluster: &Cluster, pod: &Pod, node: &Node) -> Vec<Fix> {
     let less = |lack: plain::Lack| {
-        let containers = pod.spec.containers.iter();
+        let containers = pod.spec.containers.iter().chain(&pod.spec.init_containers);
         let (wanted, container) = containers
             .filter_map(|one| Some((lookup(&one.resources.requests, &lack.resource)?, one)))
             .max_by_key(|(wanted, _)| *wanted)?;
@@ -584,7 +597,7 @@ pub(super) fn all(
     let mut fixes = releases(cluster, localities, node, own, sparing);
     fixes.extend_from_slice(of_claims);
     fixes.extend(of_capacity(cluster, localities, node, own));
-    fixes.extend(taints(cluster, localities, node, own));
+    fixes.extend(taints(cluster, localities, node, pod, own));
     if let Some(pod) = pod {
         fixes.extend(of_node(node, pod));
         fixes.extend(of_extended(cluster, pod, own));

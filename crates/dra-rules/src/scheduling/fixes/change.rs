@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::scheduling::placement::release;
+use crate::scheduling::placement::{release, remove_pod};
 use crate::scheduling::plain::{UNSCHEDULABLE, tells_unfit};
 use dra_cel::Terms;
 use dra_model::{
@@ -37,8 +37,8 @@ pub enum Fix {
         key: Str,
         /// Effect of the taint.
         effect: Str,
-        /// True if the request has a toleration of the key, which does not tolerate the taint.
-        has_other: bool,
+        /// The toleration of the key that is there, and does not tolerate the taint.
+        other: Option<OtherToleration>,
     },
     /// The pod tolerates a taint of nodes.
     TolerateNode {
@@ -213,6 +213,15 @@ pub enum ClassOfFix {
     Operator,
 }
 
+/// A toleration of a device taint's key that does not tolerate the taint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OtherToleration {
+    /// That of the request, which does not match.
+    OfRequest,
+    /// That of the pod, which is for taints of nodes alone.
+    OfPod,
+}
+
 /// How a term of a selector differs from the one that it replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rewording {
@@ -247,7 +256,7 @@ impl Fix {
                 effect,
                 ..
             } if effect == NO_EXECUTE => ClassOfFix::Tolerate,
-            Self::Tolerate { has_other: false, .. } => ClassOfFix::Tolerate,
+            Self::Tolerate { other: None, .. } => ClassOfFix::Tolerate,
             Self::Fewer { .. }
             | Self::LessResource { .. }
             | Self::LessCapacity { .. }
@@ -259,7 +268,7 @@ impl Fix {
             | Self::RenewClaim { .. }
             | Self::DropExtended { .. }
             | Self::UseResource { .. }
-            | Self::Tolerate { has_other: true, .. }
+            | Self::Tolerate { other: Some(_), .. }
             | Self::TolerateNode { has_other: true, .. } => ClassOfFix::Same,
             Self::DropTerm { .. }
             | Self::DropConstraint { .. }
@@ -490,9 +499,19 @@ impl Fix {
                 // The node controller sees to that.
                 node.spec.taints.retain(|taint| taint.key != UNSCHEDULABLE);
             }),
-            Self::RestoreNode { node } => change_node(cluster, node, |node| {
-                node.spec.taints.retain(|taint| !tells_unfit(&taint.key));
-            }),
+            Self::RestoreNode { node } => {
+                change_node(cluster, node, |node| {
+                    node.spec.taints.retain(|taint| !tells_unfit(&taint.key));
+                });
+                // Its kubelet ends what is to end there.
+                let ending = cluster
+                    .pods_of_node(node)
+                    .filter(|pod| pod.metadata.is_deleting());
+                let ending: Vec<Key> = ending.map(|pod| pod.key()).collect();
+                for pod in ending {
+                    remove_pod(cluster, &pod);
+                }
+            }
             Self::LiftNodeTaint { node, key, effect } => change_node(cluster, node, |node| {
                 node.spec.taints.retain(|taint| !is(taint, key, effect));
             }),

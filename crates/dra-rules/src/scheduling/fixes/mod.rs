@@ -9,7 +9,7 @@ mod change;
 mod edit;
 mod search;
 
-pub use change::{ClassOfFix, Fix, Rewording};
+pub use change::{ClassOfFix, Fix, OtherToleration, Rewording};
 pub use edit::{Edited, change_of_claim, change_of_pod};
 pub(super) use search::MOST_STEPS;
 pub use search::{Effort, Fixes, Found, Subject, smallest};

@@ -5,7 +5,8 @@
 //! node. Sets of one size are only tried once no smaller one helped, so nothing smaller suffices, and no part of what is found.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -125,7 +126,10 @@ pub fn smallest(scheduler: &Scheduler, subject: &Subject, effort: &Effort<'_>) -
     search.of_claims = of_claims(cluster, &search.own, effort.fails);
     let parts: usize = search.own.iter().map(|claim| parts(claim)).sum();
     search.subject_looks = parts * LOOKS_PER_PART;
-    let nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
+    let mut nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
+    // On those, something else than the end of other pods may help.
+    let free = free_devices(cluster);
+    nodes.sort_by_key(|node| Reverse(free.get(&node.metadata.name)));
     let mut kept = Kept::of(&nodes);
     let mut exhausted = true;
     for size in 1..=effort.most_changes {
@@ -180,6 +184,33 @@ pub fn smallest(scheduler: &Scheduler, subject: &Subject, effort: &Effort<'_>) -
         (found.changes.len(), ranks.iter().map(|rank| rank.0).max(), ranks)
     });
     Fixes { found, complete }
+}
+
+/// The number of devices of each node alone that no claim holds, or only one of pods that are to end.
+fn free_devices(cluster: &Cluster) -> HashMap<&Str, usize> {
+    let mut free: HashMap<&Str, usize> = HashMap::new();
+    let mut nodes = HashMap::new();
+    for slice in cluster.slices() {
+        if let Some(node) = &slice.spec.node_name {
+            *free.entry(node).or_default() += slice.spec.devices.len();
+            nodes.insert((&slice.spec.driver, &slice.spec.pool.name), node);
+        }
+    }
+    let mut last = None;
+    for (device, claim) in cluster.allocated_devices() {
+        let node = nodes.get(&(&device.driver, &device.pool));
+        let key = claim.key();
+        let mut pods = cluster.pods_of_claim(&key).peekable();
+        let is_ending = pods.peek().is_some() && pods.all(|pod| pod.metadata.is_deleting());
+        if last != Some(device)
+            && !is_ending
+            && let Some(free) = node.and_then(|node| free.get_mut(*node))
+        {
+            *free = free.saturating_sub(1);
+        }
+        last = Some(device);
+    }
+    free
 }
 
 struct Search<'s> {

@@ -260,7 +260,9 @@ impl World {
                 request: request.clone(),
                 key: key.into(),
                 effect: effect.into(),
-                has_other: spec.is_some_and(|spec| spec.tolerations.iter().any(|known| known.key == *key)),
+                other: spec
+                    .filter(|spec| spec.tolerations.iter().any(|known| known.key == *key))
+                    .map(|_| OtherToleration::OfRequest),
             });
         }
         self.changes_of_nodes(&mut all);

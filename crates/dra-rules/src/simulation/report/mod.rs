@@ -302,7 +302,7 @@ fn pods(
             gone_at: evicted.gone_at,
             grace_period_seconds: Some(evicted.grace_seconds),
             reasons: reasons.all(evicted.eviction),
-            replacing: Some(Replacing::of(pod)),
+            replacing: Some(Replacing::of(before, pod)),
             replacement: replacements
                 .get(&evicted.pod)
                 .map(|(reference, replacement)| ReplacementItem::of(reference, replacement)),
