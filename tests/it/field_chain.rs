@@ -2822,6 +2822,215 @@ const CASES: &[Case] = &[
         has: &["it is suspended: set spec.suspend to false to run it"],
         has_not: &["is pending"],
     },
+    // A pod tolerates the taint of devices where only taints of nodes count.
+    Case {
+        ask: "explain pod/finetune-x4w8k -n=team-a --complete --now=2026-12-02T10:00:00Z",
+        file: "pod-tolerates-the-taint-of-a-device",
+        code: 1,
+        has: &[
+            "1. tolerate device taint example.com/team:NoSchedule in request gpu of template/team-a/one-gpu: tolerations of the pod are for taints of nodes",
+        ],
+        has_not: &["1. delete"],
+    },
+    // Pods that nothing recreates end after a node is added.
+    Case {
+        ask: "explain pod/jupyter-elif -n=jhub --complete --now=2026-12-02T10:00:00Z",
+        file: "notebooks-of-a-hub",
+        code: 1,
+        has: &["1. add a node like gpu-1"],
+        has_not: &["1. delete"],
+    },
+    // A queue has less than what is requested.
+    Case {
+        ask: "explain job/pretrain -n=team-a --complete --now=2026-12-02T10:00:00Z",
+        file: "queue-has-less-than-requested",
+        code: 1,
+        has: &[
+            "1. raise the quota of the ClusterQueue, or request less in workload/team-a/job-pretrain-3f9ac",
+            "waiting will not help",
+        ],
+        has_not: &["wait until Kueue"],
+    },
+    // A driver publishes for nodes of other names.
+    Case {
+        ask: "explain pod/encode-5d9c7b6f4-c4t7m -n=vid --complete --now=2026-12-02T10:00:00Z",
+        file: "slices-for-the-host-name",
+        code: 1,
+        has: &[
+            "1. have driver fpga.acme.io publish its devices for nodes that exist, such as node/ip-10-0-1-11.eu-west-1.compute.internal: node/ip-10-0-1-11 does not",
+        ],
+        has_not: &[],
+    },
+    // A kubelet with a bug is silent.
+    Case {
+        ask: "explain pod/chat-5d9c7b6f4-d8k4w -n=ml --complete --now=2026-12-02T10:00:00Z",
+        file: "kubelet-loses-the-driver",
+        code: 4,
+        has: &[
+            "1. restart the kubelet of node/gpu-1, and upgrade it",
+            "kubernetes/kubernetes#133920",
+        ],
+        has_not: &["delete pod"],
+    },
+    // A gate is off by a flag of the scheduler.
+    Case {
+        ask: "explain pod/upf-5d9c7b6f4-k2d8v -n=net --complete --now=2026-12-02T10:00:00Z",
+        file: "gate-off-in-the-scheduler",
+        code: 1,
+        has: &[
+            "until the claim changes or DRAConsumableCapacity is enabled",
+            "1. ask an administrator to enable DRAConsumableCapacity in kube-scheduler",
+        ],
+        has_not: &[],
+    },
+    // What a pod requests is not in the template of its owner.
+    Case {
+        ask: "explain pod/retrain-5d9c7b6f4-k7d2x -n=ml --complete --now=2026-12-02T10:00:00Z",
+        file: "memory-raised-by-an-autoscaler",
+        code: 1,
+        has: &[
+            "the pod template of Deployment retrain does not request it",
+            "VerticalPodAutoscaler",
+        ],
+        has_not: &["change the pod template there"],
+    },
+    Case {
+        ask: "explain pod/detect-5d9c7b6f4-q2d8v -n=vision --complete --now=2026-12-02T10:00:00Z",
+        file: "node-selector-of-the-namespace",
+        code: 1,
+        has: &["the pod template of Deployment detect does not request it"],
+        has_not: &["change the pod template there"],
+    },
+    // A policy denies the claim.
+    Case {
+        ask: "explain pod/tune-5x8dq -n=dev-anna --complete --now=2026-12-02T10:00:00Z",
+        file: "policy-denies-the-claim",
+        code: 1,
+        has: &["1. change resourceclaimtemplate/dev-anna/four-gpus as the message says"],
+        has_not: &[],
+    },
+    // An init container requests more than a node has.
+    Case {
+        ask: "explain pod/mixtral-5d9c7b6f4-c4t7m -n=ml --complete --now=2026-12-02T10:00:00Z",
+        file: "init-container-wants-more-memory",
+        code: 1,
+        has: &[
+            "1. reduce memory in container convert-weights",
+            "from 192Gi to 128Gi",
+        ],
+        has_not: &["container main"],
+    },
+    // The one node with free devices comes after many full ones.
+    Case {
+        ask: "explain pod/llm-5d9c7b6f4-k2d8v -n=ml --complete --now=2026-12-02T10:00:00Z",
+        file: "cordoned-beside-full-nodes",
+        code: 1,
+        has: &["1. uncordon node/gpu-9"],
+        has_not: &["1. suspend"],
+    },
+    // A Job without retries fails with its pod.
+    Case {
+        ask: "simulate eviction --node=gpu-1 --complete --now=2026-12-02T10:00:00Z",
+        file: "firmware-update-evicts",
+        code: 0,
+        has: &[
+            "5 pods would be evicted within 30s: 2 are recreated; 1 is recreated but stays pending; 2 are not recreated",
+            "not recreated by job/longrun",
+        ],
+        has_not: &[],
+    },
+    // Nodes of a ComputeDomain get ready one after the other.
+    Case {
+        ask: "explain job/nccl -n=ml --complete --now=2026-12-02T10:00:00Z",
+        file: "compute-domain-is-forming",
+        code: 0,
+        has: &["none is pending"],
+        has_not: &[],
+    },
+    Case {
+        ask: "check --complete --now=2026-12-02T10:00:00Z",
+        file: "compute-domain-is-forming",
+        code: 0,
+        has: &[],
+        has_not: &["DRA081"],
+    },
+    // A driver refuses the claims of several namespaces for one reason.
+    Case {
+        ask: "explain -A --complete --now=2026-12-02T10:00:00Z",
+        file: "driver-refuses-everything",
+        code: 1,
+        has: &["6 pods are pending: 1 cause"],
+        has_not: &[],
+    },
+    // A StatefulSet does not replace a pod of an earlier revision that is not ready.
+    Case {
+        ask: "explain statefulset/llm -n=ml --complete --now=2026-12-02T10:00:00Z",
+        file: "superseded-pod-of-a-statefulset",
+        code: 1,
+        has: &["1. delete pod/ml/llm-1, which has an earlier pod template than its StatefulSet"],
+        has_not: &["fix container main"],
+    },
+    // Pods that are to end hold the devices of silent nodes.
+    Case {
+        ask: "explain pod/llm-5d9c7b6f4-blrdg -n=prod --complete --now=2026-12-02T10:00:00Z",
+        file: "outage-of-a-zone",
+        code: 1,
+        has: &["1. make node/gpu-c1 ready"],
+        has_not: &["1. add a node"],
+    },
+    // The kubelet has rejected pods, and runs their replacement.
+    Case {
+        ask: "explain -A --complete --now=2026-12-02T10:00:00Z",
+        file: "rejected-once-and-replaced",
+        code: 0,
+        has: &[],
+        has_not: &["UnexpectedAdmissionError"],
+    },
+    Case {
+        ask: "check --complete --now=2026-12-02T10:00:00Z",
+        file: "rejected-once-and-replaced",
+        code: 0,
+        has: &[],
+        has_not: &["DRA086"],
+    },
+    // Pods of a Job have failed before the one that runs.
+    Case {
+        ask: "explain job/finetune -n=ml --complete --now=2026-12-02T10:00:00Z",
+        file: "job-runs-after-failures",
+        code: 0,
+        has: &[
+            "3 pods of Job finetune failed, the last pod/ml/finetune-",
+            "out of shared memory",
+        ],
+        has_not: &[],
+    },
+    // A Job gives up some of its indexes.
+    Case {
+        ask: "explain job/eval -n=ml --complete --now=2026-12-02T10:00:00Z",
+        file: "indexes-have-failed",
+        code: 0,
+        has: &["it does not run indexes 3,6 again"],
+        has_not: &[],
+    },
+    // Pods of one owner have several problems.
+    Case {
+        ask: "explain deployment/serve -n=ml --complete --now=2026-12-02T10:00:00Z",
+        file: "deployment-with-three-troubles",
+        code: 1,
+        has: &["first pod with a problem, of the 5 pods of Deployment serve; 2 more with one"],
+        has_not: &[],
+    },
+    // The kubelet ends a container for its probe, which runs again.
+    Case {
+        ask: "explain pod/llama-5d9c7b6f4-8kd2m -n=ml --complete --now=2026-12-02T10:00:00Z",
+        file: "killed-by-its-liveness-probe",
+        code: 0,
+        has: &[
+            "container main was restarted 14 times; before, it exited with code 137",
+            "Liveness probe failed",
+        ],
+        has_not: &[],
+    },
 ];
 
 #[test]

@@ -469,12 +469,6 @@ impl Strategy {
 const DOMAIN: (&str, &str) = ("resource.nvidia.com", "ComputeDomain");
 
 impl Gathers {
-    /// The number of nodes that are ready, as far as it says so.
-    pub fn ready(&self) -> i64 {
-        let is_ready = |(_, status): &&(Str, Str)| status.is_empty() || *status == "Ready";
-        i64::try_from(self.there.iter().filter(is_ready).count()).unwrap_or(i64::MAX)
-    }
-
     /// Of a ComputeDomain of NVIDIA's driver: its pods start once the nodes of all of them are ready.
     fn of(group: &str, kind: &str, spec: &Spec, status: &Status) -> Option<Self> {
         if (group, kind) != DOMAIN {

@@ -166,10 +166,10 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
       NotTogether InUse RequestSelector ClassSelector TooFewDevices Tainted PoolIncomplete NoDevices
       - remove `device.attributes['gpu.example.com'].index == 6` from request a of template/default/two-requests; delete pod/default/fills-node-1, which uses claim/default/fills-node-1-gpu-5c9lh (smallest)
       - remove `device.attributes['gpu.example.com'].index == 6` from request a of template/default/two-requests; delete pod/default/holder, which uses claim/default/on-node-1 (smallest)
-      - remove `device.attributes['gpu.example.com'].index == 6` from request b of template/default/two-requests; delete pod/default/fills-node-1, which uses claim/default/fills-node-1-gpu-5c9lh (smallest)
-      - remove `device.attributes['gpu.example.com'].index == 6` from request b of template/default/two-requests; delete pod/default/holder, which uses claim/default/on-node-1 (smallest)
       - remove `device.attributes['gpu.example.com'].index == 6` from request a of template/default/two-requests; tolerate device taint example.com/unhealthy:NoSchedule in request a of template/default/two-requests (smallest)
       - remove `device.attributes['gpu.example.com'].index == 6` from request a of template/default/two-requests; ask the driver's owner to remove taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-1 (smallest)
+      - remove `device.attributes['gpu.example.com'].index == 6` from request a of template/default/two-requests; ask the driver's owner to remove taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2 (smallest)
+      - remove `device.attributes['gpu.example.com'].index == 6` from request b of template/default/two-requests; ask the driver's owner to remove taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2 (smallest)
     unschedulable-pods missing-class: DoesNotFit
       ClassMissing
       - create deviceclass/tpu.example.com (unproven)

@@ -7,7 +7,7 @@ use super::finding::{Subject, claim_key, pod_key, scoped_key};
 use super::{Code, Finding, Look, Severity, words};
 use crate::stage::{advise, unlisted_text};
 use dra_model::{Key, Kind, Pod, Str};
-use dra_rules::kubelet::{Cause, Due, Plugin, PodStage, Stage, Stages, is_refusal};
+use dra_rules::kubelet::{Cause, Due, Plugin, PodStage, Stage, Stages};
 use dra_rules::reservation::{Unlisted, unlisted};
 
 /// The codes of this family.
@@ -143,7 +143,7 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         | Cause::NotRemoved
         | Cause::ClaimNeverMade { .. }
         | Cause::Unrecognized { .. } => Code::StartUnexplained,
-        Cause::PodFailed { reason, .. } if is_refusal(reason) => Code::StartUnexplained,
+        Cause::PodFailed { .. } if found.is_stuck() => Code::StartUnexplained,
         Cause::Finalizers(_) => Code::DeletionStuck,
         Cause::NodeGone { .. } => Code::PodOnOtherNode,
         Cause::ToBeEvicted { due: Due::Overdue(_) | Due::Unserved(_), .. } => Code::EvictionOverdue,
