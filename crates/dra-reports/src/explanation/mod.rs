@@ -40,8 +40,8 @@ use super::allocation::{Exactness, Fit, Other, Settings, Target, Trust, Units, a
 use super::stage::unlisted_text;
 
 use dra_model::{
-    Change, Claim, Cluster, Component, ContainerEnd, Event, Gap, Gate, Key, Kind, Meta, Object,
-    OwnerReference, Pod, Str,
+    Change, Claim, ClaimTemplate, Cluster, Component, ContainerEnd, Event, Gap, Gate, Key, Kind, Meta,
+    Object, OwnerReference, Pod, Str,
 };
 use dra_rules::kubelet::is_over;
 
@@ -211,6 +211,9 @@ fn with_quotas(
             report
                 .notes
                 .extend(claims.flat_map(|claim| stuck_users(cluster, claim, settings.now)));
+            report
+                .notes
+                .extend(shares_alone(cluster, pod).map(|template| words::shares_alone(&template)));
             if let Some((owner, shared)) = shared_by_all(cluster, pod) {
                 report.notes.push(words::shared_by_all(&manager(owner), &shared));
                 report.share_no_claim(pod, owner, &shared);
@@ -230,6 +233,24 @@ fn with_quotas(
         );
     }
     report
+}
+
+/// The template of a claim of the pod whose configuration shares devices, though each pod gets a claim of its own.
+fn shares_alone(cluster: &Cluster, pod: &Pod) -> Option<Key> {
+    let mut templates = pod.spec.resource_claims.iter().filter_map(|entry| {
+        cluster.template(&pod.metadata.beside(entry.resource_claim_template_name.as_ref()?))
+    });
+    let shares = |template: &&Arc<ClaimTemplate>| {
+        let mut configs = template.spec.spec.devices.config.iter();
+        configs.any(|config| {
+            let parameters = config
+                .opaque
+                .as_ref()
+                .and_then(|opaque| opaque.parameters_value());
+            parameters.is_some_and(|parameters| parameters.get("sharing").is_some())
+        })
+    };
+    templates.find(shares).map(|template| template.metadata.key())
 }
 
 /// The claim that the pod names and that another pod of its owner uses on a node, as all of them do, with that owner.

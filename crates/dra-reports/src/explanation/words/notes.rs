@@ -350,6 +350,14 @@ pub(in super::super) fn shared_by_all(owner: &str, claim: &Key) -> String {
     )
 }
 
+/// That pods share nothing by a template that configures sharing.
+pub(in super::super) fn shares_alone(template: &Key) -> String {
+    format!(
+        "each pod gets a claim of its own from template/{template}, whose sharing configuration counts within a claim: pods share devices \
+         where they name the same ResourceClaim"
+    )
+}
+
 /// That a gang lacks members.
 pub(in super::super) fn short_gang(gang: &ShortGang<'_>) -> String {
     format!(
