@@ -12,14 +12,15 @@ use anyhow::Context as _;
 use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
 use crate::output::{Page, Report, View};
-use dra_model::{Change, Cluster, Gap, Kind, NO_EFFECT, NO_EXECUTE, Str, Taint, TaintRule, Time};
+use dra_model::{Change, Cluster, Gap, Key, Kind, NO_EFFECT, NO_EXECUTE, Str, Taint, TaintRule, Time};
 use dra_reports::presence::Mention;
 use dra_reports::{Selection, all_missing};
 use dra_rules::scheduling::{AssumedGate, DevicePattern, TaintDevices, of_placed};
 use dra_rules::simulation::{
-    DeviceChoice, DryRun, EvictionReport, World, assumed_gates, put_rule, report, rules_for, selects_any,
-    too_much_to_simulate,
+    DeviceChoice, DryRun, EvictionReport, PodVerdict, World, assumed_gates, put_rule, report, rules_for,
+    selects_any, too_much_to_simulate,
 };
+use dra_sources::live::OwnersWanted;
 use dra_sources::{Needs, Unobserved};
 
 use super::super::{judging, objects, presence};
@@ -139,7 +140,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         .pods_after_claims();
     // What happens to one namespace depends on all of them, so the namespace only chooses what is shown.
     let needs = needs.at_least_in(selection.namespace.as_deref());
-    let cluster = ctx.load(needs).await?;
+    let mut cluster = ctx.load(needs).await?;
     let now = ctx.now(&cluster);
     let nothing = presence::demand(ctx, &cluster, &mentions(&args, &selection)).await?;
     ctx.warn_all(&nothing);
@@ -164,6 +165,12 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let changes = changes(ctx, &args, &cluster, &rules, now)?;
     let namespace = selection.namespace.as_ref();
     let mut report = simulated(&cluster, now, &changes, namespace, args.toleration_report);
+    let jobs = jobs(&cluster, &report);
+    if ctx.is_live() && !jobs.is_empty() {
+        let unread = ctx.learn_owners(&mut cluster, jobs).await?;
+        report = simulated(&cluster, now, &changes, namespace, args.toleration_report);
+        report.warnings.extend(unread);
+    }
     let mut outcome = outcome(ctx, &cluster, namespace, &report, args.fail_on_eviction);
     // That no pod is evicted proves nothing where nothing is selected.
     is_empty |= !ctx.settings().allow_missing && rules.iter().any(|rule| !selects_any(&cluster, rule));
@@ -175,6 +182,33 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     ctx.print(report)?;
     ctx.printer().note("simulation only; nothing was changed");
     Ok(outcome)
+}
+
+/// The most Jobs of evicted pods that are read.
+const MOST_JOBS: usize = 50;
+
+/// The Jobs of evicted pods: one may fail with its pod.
+fn jobs(cluster: &Cluster, report: &EvictionReport) -> Vec<OwnersWanted> {
+    let evicted = report
+        .pods
+        .iter()
+        .filter(|item| item.verdict == PodVerdict::Evicted);
+    let keys = evicted.map(|item| Key::new(item.namespace.clone(), item.name.clone()));
+    let mut jobs: Vec<_> = keys
+        .filter_map(|key| {
+            let job = cluster.pod(&key)?.metadata.controller()?;
+            (job.kind == "Job").then(|| (key.namespace, job.clone()))
+        })
+        .collect();
+    jobs.sort_by(|(namespace, job), (other, another)| (namespace, &job.name).cmp(&(other, &another.name)));
+    jobs.dedup();
+    jobs.truncate(MOST_JOBS);
+    let wanted = jobs.into_iter().map(|(namespace, job)| OwnersWanted {
+        namespace,
+        first: Some(job),
+        ..OwnersWanted::default()
+    });
+    wanted.collect()
 }
 
 /// What the current taints do.

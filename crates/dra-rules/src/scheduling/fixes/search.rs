@@ -18,7 +18,7 @@ use crate::scheduling::parallel::{Run, judge_all};
 use crate::scheduling::spared::Sparing;
 use crate::scheduling::verdict::{Granted, Verdict};
 use dra_allocator::{Budget, Observer};
-use dra_model::{Claim, Cluster, DeviceRequest, Key, Kind, Node, Pod, Str};
+use dra_model::{Claim, Cluster, DeviceRequest, Key, Kind, Node, Pod, PoolId, Str};
 
 /// Steps of one trial: a set of changes that takes more to judge is no answer anybody waits for.
 pub(in crate::scheduling) const MOST_STEPS: u64 = 200_000;
@@ -459,7 +459,14 @@ impl Search<'_> {
         let Start::Cycle(cycle) = &start else {
             return none;
         };
-        let nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
+        let freed = self.freed(set);
+        let is_touched = |node: &&Arc<Node>| {
+            let mut pools = self.localities.pools(&node.metadata.name);
+            freed
+                .as_ref()
+                .is_none_or(|freed| pools.any(|pool| freed.contains(pool)))
+        };
+        let nodes: Vec<&Arc<Node>> = cluster.nodes().filter(is_touched).collect();
         let answers = judge_all(
             cycle,
             &nodes,
@@ -491,6 +498,22 @@ impl Search<'_> {
             }
         }
         (fits, first)
+    }
+
+    /// The pools whose devices `set` frees, where it does nothing else: nodes that they do not reach take the subject as little as before.
+    fn freed(&self, set: &[Fix]) -> Option<BTreeSet<PoolId>> {
+        let mut pools = BTreeSet::new();
+        for fix in set {
+            let Fix::Release { claim, .. } = fix else {
+                return None;
+            };
+            if self.effort.fails || self.own.iter().any(|own| own.key() == *claim) {
+                return None;
+            }
+            let results = self.cluster.claim(claim)?.results();
+            pools.extend(results.iter().map(|result| result.id().pool_id()));
+        }
+        Some(pools)
     }
 
     /// Makes the changes, and returns the subject as it is then.
