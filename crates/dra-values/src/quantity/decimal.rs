@@ -2,9 +2,10 @@
 //!
 //! A number is a string of decimal digits and a scale, as in `gopkg.in/inf.v0`, because the scale of a result shows in
 //! the approximate float. Scaling by powers of ten, which is nearly all that quantities need, only moves digits. These
-//! numbers are rare: nothing here is meant to be fast beyond being linear.
+//! numbers are rare: nothing here is meant to be fast beyond being linear, which a hostile file of digits needs.
 
 use std::cmp::Ordering;
+use std::iter::{repeat, repeat_n};
 
 /// Digits that two operands may be apart before the lesser one no longer counts in a sum.
 ///
@@ -12,7 +13,7 @@ use std::cmp::Ordering;
 const MAX_DISTANCE: i64 = 20_000;
 
 /// `digits × 10^-scale`, negated when `negative`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Decimal {
     negative: bool,
     /// Least significant digit first, without leading zeros; empty for zero.
@@ -21,57 +22,31 @@ pub(super) struct Decimal {
 }
 
 impl Decimal {
-    pub(super) fn from_int(value: impl Into<i128>, scale: i32) -> Self {
-        let value = value.into();
-        let mut rest = value.unsigned_abs();
-        let mut digits = Vec::new();
-        while rest > 0 {
-            digits.push((rest % 10) as u8);
-            rest /= 10;
-        }
+    /// Of digits that may have zeros in front.
+    fn new(negative: bool, mut digits: Vec<u8>, scale: i32) -> Self {
+        while digits.pop_if(|digit| *digit == 0).is_some() {}
         Self {
-            negative: value < 0,
+            negative: negative && !digits.is_empty(),
             digits,
             scale,
         }
+    }
+
+    pub(super) fn from_int(value: impl Into<i128>, scale: i32) -> Self {
+        let value = value.into();
+        let text = value.unsigned_abs().to_string();
+        let digits = text.bytes().rev().map(|byte| byte - b'0');
+        Self::new(value < 0, digits.collect(), scale)
     }
 
     /// Reads an optional sign and digits with at most one dot. `None` if there is no digit or anything else.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let (negative, number) = match text.as_bytes() {
-            [b'-', rest @ ..] => (true, rest),
-            [b'+', rest @ ..] | rest => (false, rest),
-        };
-        let mut digits = Vec::with_capacity(number.len());
-        let mut dot = None;
-        for &byte in number {
-            match byte {
-                b'0'..=b'9' => digits.push(byte - b'0'),
-                b'.' if dot.is_none() => dot = Some(digits.len()),
-                _ => return None,
-            }
-        }
-        if digits.is_empty() {
-            return None;
-        }
-        let scale = dot.map_or(0, |position| (digits.len() - position) as i32);
-        digits.reverse();
-        let mut parsed = Self {
-            negative,
-            digits,
-            scale,
-        };
-        parsed.trim();
-        Some(parsed)
-    }
-
-    fn trim(&mut self) {
-        while self.digits.last() == Some(&0) {
-            self.digits.pop();
-        }
-        if self.digits.is_empty() {
-            self.negative = false;
-        }
+        let number = text.strip_prefix(['-', '+']).unwrap_or(text);
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        let bytes = fraction.bytes().rev().chain(whole.bytes().rev());
+        let digit = |byte: u8| byte.is_ascii_digit().then(|| byte - b'0');
+        let digits: Vec<u8> = bytes.map(digit).collect::<Option<_>>()?;
+        (!digits.is_empty()).then(|| Self::new(text.starts_with('-'), digits, fraction.len() as i32))
     }
 
     pub(super) fn is_zero(&self) -> bool {
@@ -99,7 +74,7 @@ impl Decimal {
         self.scale = self.scale.wrapping_sub(exponent);
     }
 
-    /// Multiplies the digits by `factor` and leaves the scale.
+    /// Multiplies the digits by `factor`, which is not zero, and leaves the scale.
     pub(super) fn multiply(&mut self, factor: u64) {
         let mut carry = 0_u128;
         for digit in &mut self.digits {
@@ -111,7 +86,6 @@ impl Decimal {
             self.digits.push((carry % 10) as u8);
             carry /= 10;
         }
-        self.trim();
     }
 
     /// Rounds away from zero so that `scale` digits follow the point, and says whether that changed the value.
@@ -119,36 +93,27 @@ impl Decimal {
         let shift = i64::from(scale) - i64::from(self.scale);
         if shift >= 0 {
             if self.is_zero() || shift <= MAX_DISTANCE {
-                self.rescale(shift);
-                self.scale = scale;
+                self.rescale(scale);
             }
             return true;
         }
+        let unit = Self::from_int(self.sign(), scale);
         let dropped = shift.unsigned_abs().min(self.digits.len() as u64) as usize;
         let exact = self.digits.drain(..dropped).all(|digit| digit == 0);
         self.scale = scale;
         if !exact {
-            self.increment();
+            *self = std::mem::take(self).add(unit);
         }
         exact
     }
 
-    fn increment(&mut self) {
-        for digit in &mut self.digits {
-            if *digit < 9 {
-                *digit += 1;
-                return;
-            }
-            *digit = 0;
+    /// Appends zeros until `scale` digits follow the point, which are not fewer than now.
+    fn rescale(&mut self, scale: i32) {
+        if !self.is_zero() {
+            let zeros = i64::from(scale) - i64::from(self.scale);
+            self.digits.splice(..0, repeat_n(0, zeros as usize));
         }
-        self.digits.push(1);
-    }
-
-    /// Appends `shift` zeros to the digits.
-    fn rescale(&mut self, shift: i64) {
-        if !self.is_zero() && shift > 0 {
-            self.digits.splice(..0, std::iter::repeat_n(0, shift as usize));
-        }
+        self.scale = scale;
     }
 
     /// Position of the first digit relative to the point.
@@ -161,23 +126,11 @@ impl Decimal {
         if by_sign != Ordering::Equal || self.is_zero() {
             return by_sign;
         }
-        let absolute = self.magnitude().cmp(&other.magnitude()).then_with(|| {
-            let longest = self.digits.len().max(other.digits.len());
-            let own = self
-                .digits
-                .iter()
-                .rev()
-                .chain(std::iter::repeat(&0))
-                .take(longest);
-            own.cmp(
-                other
-                    .digits
-                    .iter()
-                    .rev()
-                    .chain(std::iter::repeat(&0))
-                    .take(longest),
-            )
-        });
+        let longest = self.digits.len().max(other.digits.len());
+        let [left, right] =
+            [self, other].map(|number| number.digits.iter().rev().chain(repeat(&0)).take(longest));
+        let by_magnitude = self.magnitude().cmp(&other.magnitude());
+        let absolute = by_magnitude.then_with(|| left.cmp(right));
         if self.negative {
             absolute.reverse()
         } else {
@@ -194,36 +147,29 @@ impl Decimal {
                 return operand.clone();
             }
         }
-        self.rescale(i64::from(scale) - i64::from(self.scale));
-        other.rescale(i64::from(scale) - i64::from(other.scale));
-        self.scale = scale;
-        other.scale = scale;
-        if self.negative == other.negative || self.is_zero() || other.is_zero() {
-            let negative = if self.is_zero() {
-                other.negative
-            } else {
-                self.negative
-            };
-            let mut sum = add_digits(&self.digits, &other.digits);
-            sum.shrink_to_fit();
-            return Self {
-                negative,
-                digits: sum,
-                scale,
-            };
+        self.rescale(scale);
+        other.rescale(scale);
+        let signed = |number: &Self, place| {
+            let digit = number.digits.get(place).map_or(0, |digit| *digit as i8);
+            if number.negative { -digit } else { digit }
+        };
+        let places = 0..self.digits.len().max(other.digits.len());
+        let sums = places.map(|place| signed(&self, place) + signed(&other, place));
+        // The sum of the first digits that differ from zero has the sign of all: with other signs, what follows is less.
+        let negative = sums
+            .clone()
+            .rev()
+            .find(|sum| *sum != 0)
+            .is_some_and(|sum| sum < 0);
+        let mut digits = Vec::with_capacity(sums.len() + 1);
+        let mut carry = 0;
+        for sum in sums {
+            let sum = if negative { -sum } else { sum } + carry;
+            digits.push(sum.rem_euclid(10) as u8);
+            carry = sum.div_euclid(10);
         }
-        let (greater, lesser) = match cmp_digits(&self.digits, &other.digits) {
-            Ordering::Less => (other, self),
-            _ => (self, other),
-        };
-        let digits = subtract_digits(&greater.digits, &lesser.digits);
-        let mut difference = Self {
-            negative: greater.negative,
-            digits,
-            scale,
-        };
-        difference.trim();
-        difference
+        digits.push(carry as u8);
+        Self::new(negative, digits, scale)
     }
 
     /// Takes the factor ten out of the digits as often as it is there, and returns how often.
@@ -247,8 +193,7 @@ impl Decimal {
             if remainder != 0 {
                 break;
             }
-            self.digits = quotient;
-            self.trim();
+            *self = Self::new(self.negative, quotient, self.scale);
             times += 1;
         }
         times
@@ -256,14 +201,7 @@ impl Decimal {
 
     /// The digits as an integer, reduced to 64 bits as a conversion in Go would.
     pub(super) fn unscaled_wrapping(&self) -> i64 {
-        let absolute = self.digits.iter().rev().fold(0_u64, |value, digit| {
-            value.wrapping_mul(10).wrapping_add(u64::from(*digit))
-        });
-        if self.negative {
-            absolute.wrapping_neg() as i64
-        } else {
-            absolute as i64
-        }
+        self.divide_floor(0).0
     }
 
     /// The digits as an integer, if 128 bits hold it.
@@ -276,32 +214,23 @@ impl Decimal {
 
     /// Compares the digits, taken as an integer, with `i64::MAX`.
     pub(super) fn unscaled_below_max(&self) -> bool {
-        self.unscaled().compare(&Self::from_int(i64::MAX, 0)) == Ordering::Less
-    }
-
-    fn unscaled(&self) -> Self {
-        Self {
-            scale: 0,
-            ..self.clone()
-        }
+        let exact = self.unscaled_exact();
+        self.negative || exact.is_some_and(|unscaled| unscaled < i128::from(i64::MAX))
     }
 
     /// `floor(digits / 10^exponent)` and whether a remainder was left, the quotient reduced to 64 bits.
     pub(super) fn divide_floor(&self, exponent: usize) -> (i64, bool) {
-        let dropped = exponent.min(self.digits.len());
-        let exact = self.digits[..dropped].iter().all(|digit| *digit == 0);
-        let quotient = Self {
-            negative: self.negative,
-            digits: self.digits[dropped..].to_vec(),
-            scale: 0,
-        };
-        let truncated = quotient.unscaled_wrapping();
-        let floor = if self.negative && !exact {
-            truncated.wrapping_sub(1)
+        let (dropped, kept) = self.digits.split_at(exponent.min(self.digits.len()));
+        let remains = dropped.iter().any(|digit| *digit > 0);
+        let absolute = kept.iter().rev().fold(0_i64, |value, digit| {
+            value.wrapping_mul(10).wrapping_add(i64::from(*digit))
+        });
+        let floor = if self.negative {
+            absolute.wrapping_neg().wrapping_sub(i64::from(remains))
         } else {
-            truncated
+            absolute
         };
-        (floor, !exact)
+        (floor, remains)
     }
 
     /// The digits as the nearest float.
@@ -322,36 +251,4 @@ impl Decimal {
         }
         out.extend(self.digits.iter().rev().map(|digit| char::from(b'0' + digit)));
     }
-}
-
-fn cmp_digits(left: &[u8], right: &[u8]) -> Ordering {
-    left.len()
-        .cmp(&right.len())
-        .then_with(|| left.iter().rev().cmp(right.iter().rev()))
-}
-
-fn add_digits(left: &[u8], right: &[u8]) -> Vec<u8> {
-    let mut sum = Vec::with_capacity(left.len().max(right.len()) + 1);
-    let mut carry = 0;
-    for position in 0..left.len().max(right.len()) {
-        let digit = left.get(position).unwrap_or(&0) + right.get(position).unwrap_or(&0) + carry;
-        sum.push(digit % 10);
-        carry = digit / 10;
-    }
-    if carry > 0 {
-        sum.push(carry);
-    }
-    sum
-}
-
-/// `left - right`, where `left` is not the lesser.
-fn subtract_digits(left: &[u8], right: &[u8]) -> Vec<u8> {
-    let mut difference = Vec::with_capacity(left.len());
-    let mut borrow = 0;
-    for (position, digit) in left.iter().enumerate() {
-        let subtrahend = right.get(position).unwrap_or(&0) + borrow;
-        borrow = u8::from(*digit < subtrahend);
-        difference.push(digit + 10 * borrow - subtrahend);
-    }
-    difference
 }
