@@ -35,6 +35,12 @@ pub enum Format {
     Unset,
 }
 
+/// Suffixes of decimal formats by their exponents to base 10, which are three apart and begin with [`LEAST_EXPONENT`].
+const DECIMAL_SUFFIXES: [&str; 10] = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
+const LEAST_EXPONENT: i32 = -9;
+/// Those of the binary format, by their exponents to base 1024.
+const BINARY_SUFFIXES: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+
 /// The number of a [`Quantity`].
 #[derive(Debug, Clone)]
 enum Amount {
@@ -297,14 +303,10 @@ fn scale_to_nanos(value: i128, exponent: i64) -> Option<i128> {
 
 /// `value × 10^exponent`, if it fits.
 fn scale_up(value: i64, exponent: i64) -> Option<i64> {
-    if value == 0 || exponent == 0 {
-        return Some(value);
+    if value == 0 {
+        return Some(0);
     }
-    // Upstream refuses the least integer because its overflow check cannot handle it.
-    if value == i64::MIN || exponent > 18 {
-        return None;
-    }
-    value.checked_mul(10_i64.pow(exponent as u32))
+    value.checked_mul(10_i64.checked_pow(u32::try_from(exponent).ok()?)?)
 }
 
 /// `value × 10^-exponent` rounded away from zero, and whether that is exact.
@@ -365,30 +367,8 @@ fn pow10(exponent: i32) -> f64 {
 
 impl Ord for Quantity {
     fn cmp(&self, other: &Self) -> Ordering {
-        if let (
-            Amount::Int { value, scale },
-            Amount::Int {
-                value: other_value,
-                scale: other_scale,
-            },
-        ) = (&self.amount, &other.amount)
-        {
-            if scale == other_scale {
-                return value.cmp(other_value);
-            }
-            let distance = i64::from(*scale) - i64::from(*other_scale);
-            if distance.unsigned_abs() <= 18 {
-                let power = 10_i128.pow(distance.unsigned_abs() as u32);
-                let (left, right) = (i128::from(*value), i128::from(*other_value));
-                return if distance > 0 {
-                    (left * power).cmp(&right)
-                } else {
-                    left.cmp(&(right * power))
-                };
-            }
-        }
-        match (&self.amount, &other.amount) {
-            (Amount::Decimal(left), Amount::Decimal(right)) => left.compare(right),
+        match (self.nanos(), other.nanos()) {
+            (Some(left), Some(right)) => left.cmp(&right),
             _ => self.to_decimal().compare(&other.to_decimal()),
         }
     }

@@ -4,7 +4,9 @@ use std::cmp::Ordering;
 use std::fmt::Write;
 
 use super::decimal::Decimal;
-use super::{Amount, Format, Quantity, int_at_scale, scale_down};
+use super::{
+    Amount, BINARY_SUFFIXES, DECIMAL_SUFFIXES, Format, LEAST_EXPONENT, Quantity, int_at_scale, scale_down,
+};
 
 impl Quantity {
     /// The text with the greatest suffix that needs no fraction.
@@ -19,31 +21,14 @@ impl Quantity {
             && let Some(rounded) = self.binary_amount()
         {
             let times = write_binary(&rounded, &mut out);
-            out.push_str(match times {
-                1 => "Ki",
-                2 => "Mi",
-                3 => "Gi",
-                4 => "Ti",
-                5 => "Pi",
-                6 => "Ei",
-                _ => "",
-            });
+            out.push_str(BINARY_SUFFIXES.get(times as usize).unwrap_or(&""));
             return out;
         }
         let exponent = write_decimal(&self.amount, &mut out);
         if matches!(self.format, Format::DecimalSi | Format::BinarySi) {
-            out.push_str(match exponent {
-                -9 => "n",
-                -6 => "u",
-                -3 => "m",
-                3 => "k",
-                6 => "M",
-                9 => "G",
-                12 => "T",
-                15 => "P",
-                18 => "E",
-                _ => "",
-            });
+            let place = usize::try_from((i64::from(exponent) - i64::from(LEAST_EXPONENT)) / 3);
+            let suffix = place.ok().and_then(|place| DECIMAL_SUFFIXES.get(place));
+            out.push_str(suffix.unwrap_or(&""));
         } else if exponent != 0 {
             let _ = write!(out, "e{exponent}");
         }
@@ -60,10 +45,7 @@ impl Quantity {
                 let (value, exact) = scale_down(*value, -i64::from(*scale));
                 exact.then_some(Amount::Int { value, scale: 0 })
             }
-            Amount::Int { value, scale } => Some(Amount::Int {
-                value: *value,
-                scale: *scale,
-            }),
+            amount @ Amount::Int { .. } => Some(amount.clone()),
             Amount::Decimal(decimal) => {
                 let mut rounded = Decimal::clone(decimal);
                 rounded.round_up(0).then(|| Amount::Decimal(rounded.into()))
@@ -83,12 +65,7 @@ fn write_decimal(amount: &Amount, out: &mut String) -> i32 {
                 2 | -1 => (100, exponent.wrapping_sub(2)),
                 _ => (1, exponent),
             };
-            let scaled = if mantissa == i64::MIN && factor > 1 {
-                None
-            } else {
-                mantissa.checked_mul(factor)
-            };
-            if let Some(mantissa) = scaled {
+            if let Some(mantissa) = mantissa.checked_mul(factor) {
                 let _ = write!(out, "{mantissa}");
                 return exponent;
             }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::decimal::Decimal;
-use super::{Amount, Format, Quantity, Written};
+use super::{Amount, BINARY_SUFFIXES, DECIMAL_SUFFIXES, Format, LEAST_EXPONENT, Quantity, Written};
 use crate::Str;
 
 /// The reason why a text is not a quantity, in upstream's words.
@@ -35,18 +35,11 @@ struct Parts<'a> {
     suffix: &'a str,
 }
 
-fn skip(text: &str, from: usize, accept: impl Fn(u8) -> bool) -> usize {
-    from + text.as_bytes()[from..]
-        .iter()
-        .take_while(|byte| accept(**byte))
-        .count()
-}
-
 fn split(text: &str) -> Result<Parts<'_>, QuantityError> {
     let positive = !text.starts_with('-');
-    let start = usize::from(text.starts_with(['-', '+']));
-    let digits_start = skip(text, start, |byte| byte == b'0');
-    if digits_start == text.len() {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let significant = unsigned.trim_start_matches('0');
+    if significant.is_empty() {
         return Ok(Parts {
             positive,
             number: "0",
@@ -55,67 +48,40 @@ fn split(text: &str) -> Result<Parts<'_>, QuantityError> {
             suffix: "",
         });
     }
-    let digits_end = skip(text, digits_start, |byte| byte.is_ascii_digit());
-    let digits = &text[digits_start..digits_end];
-    let whole = if digits.is_empty() { "0" } else { digits };
-    let mut position = digits_end;
-    let mut fraction = "";
-    if text.as_bytes().get(position) == Some(&b'.') {
-        let fraction_end = skip(text, position + 1, |byte| byte.is_ascii_digit());
-        fraction = &text[position + 1..fraction_end];
-        position = fraction_end;
-    }
-    let number = &text[..position];
-    let letters_end = skip(text, position, |byte| b"eEinumkKMGTP".contains(&byte));
-    let exponent_start =
-        letters_end + usize::from(matches!(text.as_bytes().get(letters_end), Some(b'-' | b'+')));
-    if skip(text, exponent_start, |byte| byte.is_ascii_digit()) < text.len() {
+    let (whole, rest) = split_digits(significant);
+    let (fraction, suffix) = rest.strip_prefix('.').map_or(("", rest), split_digits);
+    let exponent = suffix.trim_start_matches(|letter| "eEinumkKMGTP".contains(letter));
+    let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+    if split_digits(exponent) != (exponent, "") {
         return Err(QuantityError::Format);
     }
     Ok(Parts {
         positive,
-        number,
-        whole,
+        number: &text[..text.len() - suffix.len()],
+        whole: if whole.is_empty() { "0" } else { whole },
         fraction,
-        suffix: &text[position..],
+        suffix,
     })
+}
+
+/// The digits at the beginning, and what follows.
+fn split_digits(text: &str) -> (&str, &str) {
+    let rest = text.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    text.split_at(text.len() - rest.len())
 }
 
 /// The format that a suffix stands for, and its exponent to base 2 for binary suffixes, 10 for others.
 fn interpret(suffix: &str) -> Option<(Format, i32)> {
-    let decimal = match suffix {
-        "n" => -9,
-        "u" => -6,
-        "m" => -3,
-        "" => 0,
-        "k" => 3,
-        "M" => 6,
-        "G" => 9,
-        "T" => 12,
-        "P" => 15,
-        "E" => 18,
-        "Ki" => return Some((Format::BinarySi, 10)),
-        "Mi" => return Some((Format::BinarySi, 20)),
-        "Gi" => return Some((Format::BinarySi, 30)),
-        "Ti" => return Some((Format::BinarySi, 40)),
-        "Pi" => return Some((Format::BinarySi, 50)),
-        "Ei" => return Some((Format::BinarySi, 60)),
-        _ => {
-            let exponent: i64 = suffix.strip_prefix(['e', 'E'])?.parse().ok()?;
-            // Upstream narrows without a check.
-            return Some((Format::DecimalExponent, exponent as i32));
-        }
-    };
-    Some((Format::DecimalSi, decimal))
-}
-
-/// Upstream's overflow check refuses the least integer unless it is multiplied by one.
-fn multiply(value: i64, factor: i64) -> Option<i64> {
-    if factor == i64::MIN && value > 1 {
-        None
-    } else {
-        value.checked_mul(factor)
+    let place = |suffixes: &[&str]| suffixes.iter().position(|known| *known == suffix);
+    if let Some(place) = place(&DECIMAL_SUFFIXES) {
+        return Some((Format::DecimalSi, 3 * place as i32 + LEAST_EXPONENT));
     }
+    if let Some(place) = place(&BINARY_SUFFIXES) {
+        return Some((Format::BinarySi, 10 * place as i32));
+    }
+    let exponent: i64 = suffix.strip_prefix(['e', 'E'])?.parse().ok()?;
+    // Upstream narrows without a check.
+    Some((Format::DecimalExponent, exponent as i32))
 }
 
 impl FromStr for Quantity {
@@ -169,7 +135,7 @@ fn parse_small(
     }
     let shifted = format!("{}{}", parts.whole, parts.fraction);
     let value: i64 = shifted.parse().map_err(|_| QuantityError::Numeric)?;
-    let Some(absolute) = multiply(value, mantissa) else {
+    let Some(absolute) = value.checked_mul(mantissa) else {
         return Ok(None);
     };
     let amount = Amount::Int {
