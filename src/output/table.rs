@@ -157,15 +157,14 @@ impl Table {
         let columns = columns.into_iter();
         let shows = |column: &&Column<T, C>| detail == Detail::Wide || column.shown != Shown::Wide;
         let shown: Vec<_> = columns.filter(shows).collect();
-        let items = items.into_iter();
-        let cells = items.size_hint().0 * shown.len();
+        let mut table = Self {
+            headers: shown.iter().map(|column| column.header).collect(),
+            ..Self::default()
+        };
         let mut text = String::new();
-        let mut ends = Vec::with_capacity(cells);
-        let mut tones = Vec::with_capacity(cells);
-        let mut pieces = BTreeMap::new();
         for item in items {
             for column in &shown {
-                let start = text.len();
+                text.clear();
                 let mut cell = Cell {
                     context,
                     detail,
@@ -174,26 +173,21 @@ impl Table {
                     pieces: Vec::new(),
                 };
                 (column.fill)(item.borrow(), &mut cell);
-                tones.push(cell.tone);
-                if !cell.pieces.is_empty() {
-                    pieces.insert(ends.len(), cell.pieces);
-                }
-                if sanitize::breaks_rows(&text[start..]) {
-                    let cell = sanitize::for_cell(&text[start..]).into_owned();
-                    text.truncate(start);
-                    text.push_str(&cell);
-                }
-                ends.push(text.len());
+                let Cell { tone, pieces, .. } = cell;
+                table.push(&sanitize::for_cell(&text), tone, pieces);
             }
         }
-        Self {
-            headers: shown.iter().map(|column| column.header).collect(),
-            is_grouped: false,
-            text,
-            ends,
-            tones,
-            pieces,
+        table
+    }
+
+    /// Adds a cell behind the last one.
+    fn push(&mut self, text: &str, tone: Tone, pieces: Vec<(usize, Tone)>) {
+        if !pieces.is_empty() {
+            self.pieces.insert(self.ends.len(), pieces);
         }
+        self.text.push_str(text);
+        self.ends.push(self.text.len());
+        self.tones.push(tone);
     }
 
     /// The same for a list. A terminal gets the columns that are for it, the first one as headings.
@@ -306,19 +300,12 @@ impl Table {
                 .filter_map(|(header, shown)| shown.then_some(*header))
                 .collect(),
             is_grouped: self.is_grouped,
-            text: String::with_capacity(self.text.len()),
-            ends: Vec::with_capacity(self.ends.len()),
-            tones: Vec::with_capacity(self.tones.len()),
-            pieces: BTreeMap::new(),
+            ..Self::default()
         };
         for ((place, text), tone) in self.cells().enumerate().zip(&self.tones) {
             if is_shown[place % columns] {
-                if let Some(pieces) = self.pieces.get(&place) {
-                    kept.pieces.insert(kept.ends.len(), pieces.clone());
-                }
-                kept.text.push_str(text);
-                kept.ends.push(kept.text.len());
-                kept.tones.push(*tone);
+                let pieces = self.pieces.get(&place).cloned();
+                kept.push(text, *tone, pieces.unwrap_or_default());
             }
         }
         (Cow::Owned(kept), same)
@@ -366,34 +353,25 @@ impl Table {
         widths: &mut Widths,
     ) -> io::Result<()> {
         // Widths are those of what will be seen.
-        if gate.is_terminal() && !sanitize::is_printable_ascii(&self.text) {
-            return self.sanitized().lines(gate, indent, headers, page, widths);
-        }
-        self.lines(gate, indent, headers, page, widths)
-    }
-
-    fn lines(
-        &self,
-        gate: &mut Gate<'_>,
-        indent: usize,
-        headers: bool,
-        page: Page,
-        widths: &mut Widths,
-    ) -> io::Result<()> {
-        let columns = self.headers.len();
+        let seen = if gate.is_terminal() && !sanitize::is_printable_ascii(&self.text) {
+            Cow::Owned(self.sanitized())
+        } else {
+            Cow::Borrowed(self)
+        };
+        let columns = seen.headers.len();
         widths.0.resize(columns, LEAST_WIDTH);
-        let groups = page.is_terminal() && self.stand_together();
+        let groups = page.is_terminal() && seen.stand_together();
         let (first, below) = if groups {
             (1, indent + HEADING)
         } else {
             (0, indent)
         };
         if headers {
-            for (width, header) in widths.0.iter_mut().zip(&self.headers).skip(first) {
+            for (width, header) in widths.0.iter_mut().zip(&seen.headers).skip(first) {
                 *width = (*width).max(header.len() + GAP);
             }
         }
-        for (place, text) in self.cells().enumerate() {
+        for (place, text) in seen.cells().enumerate() {
             let column = place % columns;
             let wide = width_of(text) + GAP;
             // One endless cell would only add as many spaces to every other line.
@@ -401,15 +379,20 @@ impl Table {
                 widths.0[column] = widths.0[column].max(wide);
             }
         }
-        let shape = self.shape(&widths.0, first, page.width().saturating_sub(below));
-        let mut line = Line::new(gate, below, shape.gap);
+        let shape = seen.shape(&widths.0, first, page.width().saturating_sub(below));
+        let mut line = Line {
+            gate,
+            indent: below,
+            owed: below,
+            gap: shape.gap,
+        };
         if headers {
-            let headers = self.headers[first..].iter().map(|header| (*header, Tone::Strong));
+            let headers = seen.headers[first..].iter().map(|header| (*header, Tone::Strong));
             line.row(&shape, headers)?;
         }
-        let mut cells = self.cells().zip(self.tones.iter().copied());
+        let mut cells = seen.cells().zip(seen.tones.iter().copied());
         let mut heading = None;
-        for _ in 0..self.rows() {
+        for _ in 0..seen.rows() {
             if groups
                 && let Some((text, tone)) = cells.next()
                 && heading != Some(text)
@@ -470,14 +453,10 @@ impl Table {
         let mut copy = Self {
             headers: self.headers.clone(),
             is_grouped: self.is_grouped,
-            text: String::with_capacity(self.text.len()),
-            ends: Vec::with_capacity(self.ends.len()),
-            tones: self.tones.clone(),
-            pieces: BTreeMap::new(),
+            ..Self::default()
         };
-        for text in self.cells() {
-            copy.text.push_str(&sanitize::for_terminal(text));
-            copy.ends.push(copy.text.len());
+        for (text, tone) in self.cells().zip(&self.tones) {
+            copy.push(&sanitize::for_terminal(text), *tone, Vec::new());
         }
         copy
     }
@@ -647,16 +626,7 @@ struct Line<'l, 'g> {
     gap: usize,
 }
 
-impl<'l, 'g> Line<'l, 'g> {
-    fn new(gate: &'l mut Gate<'g>, indent: usize, gap: usize) -> Self {
-        Self {
-            gate,
-            indent,
-            owed: indent,
-            gap,
-        }
-    }
-
+impl Line<'_, '_> {
     fn cell(&mut self, text: &str, tone: Tone, width: usize) -> io::Result<()> {
         if text.is_empty() {
             self.owed += width;
