@@ -124,7 +124,7 @@ impl Quantity {
     /// Comparing a 64-bit quantity with such a one turns the left operand into decimal digits too, in place, and
     /// from then on [`Self::as_int`] fails. Callers that can observe this keep track of it.
     pub fn is_decimal(&self) -> bool {
-        matches!(self.amount, Amount::Decimal(_))
+        self.int().is_none()
     }
 
     /// Returns whether Go's `==` holds for the two structs: same amount in the same form, same format, same cached text.
@@ -132,20 +132,18 @@ impl Quantity {
     /// Mirrors the comparison in `consumable_capacity.go`, `violatesPolicy`. Decimal amounts are pointers there and
     /// never equal the copies that are compared.
     pub fn same_representation(&self, other: &Self) -> bool {
-        let (
-            Amount::Int { value, scale },
-            Amount::Int {
-                value: other_value,
-                scale: other_scale,
-            },
-        ) = (&self.amount, &other.amount)
-        else {
-            return false;
-        };
-        value == other_value
-            && scale == other_scale
+        self.int().is_some()
+            && self.int() == other.int()
             && self.format == other.format
             && self.written == other.written
+    }
+
+    /// The amount as integer and exponent to base 10, if it is kept as such.
+    fn int(&self) -> Option<(i64, i32)> {
+        match self.amount {
+            Amount::Int { value, scale } => Some((value, scale)),
+            Amount::Decimal(_) => None,
+        }
     }
 
     /// -1, 0 or 1.
@@ -163,10 +161,8 @@ impl Quantity {
 
     /// The value as an integer, if it is kept in 64 bits without fraction. Mirrors `AsInt64`.
     pub fn as_int(&self) -> Option<i64> {
-        match self.amount {
-            Amount::Int { value, scale } if scale >= 0 => scale_up(value, i64::from(scale)),
-            _ => None,
-        }
+        let (value, scale) = self.int().filter(|(_, scale)| *scale >= 0)?;
+        scale_up(value, i64::from(scale))
     }
 
     /// The value rounded up to an integer, away from zero where it fits 64 bits. Mirrors `Value`: what does not fit
@@ -259,16 +255,9 @@ impl Quantity {
         if self.is_zero() {
             self.format = other.format;
         }
-        if let (
-            Amount::Int { value, scale },
-            Amount::Int {
-                value: addend,
-                scale: addend_scale,
-            },
-        ) = (&self.amount, &other.amount)
-        {
-            let addend = if negate { addend.wrapping_neg() } else { *addend };
-            if let Some((value, scale)) = add_ints((*value, *scale), (addend, *addend_scale)) {
+        if let (Some(own), Some((addend, scale))) = (self.int(), other.int()) {
+            let addend = if negate { addend.wrapping_neg() } else { addend };
+            if let Some((value, scale)) = add_ints(own, (addend, scale)) {
                 self.amount = Amount::Int { value, scale };
                 return;
             }
@@ -345,21 +334,12 @@ fn add_ints((left, left_scale): (i64, i32), (right, right_scale): (i64, i32)) ->
     }
 }
 
-/// Go's `math.Pow10`, which multiplies two table entries.
+/// Go's `math.Pow10`, which multiplies or divides two entries of its tables.
 fn pow10(exponent: i32) -> f64 {
-    const HIGH: [f64; 10] = [1e0, 1e32, 1e64, 1e96, 1e128, 1e160, 1e192, 1e224, 1e256, 1e288];
-    const LOW: [f64; 32] = [
-        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
-        1e18, 1e19, 1e20, 1e21, 1e22, 1e23, 1e24, 1e25, 1e26, 1e27, 1e28, 1e29, 1e30, 1e31,
-    ];
-    const NEGATIVE: [f64; 11] = [
-        1e0, 1e-32, 1e-64, 1e-96, 1e-128, 1e-160, 1e-192, 1e-224, 1e-256, 1e-288, 1e-320,
-    ];
+    let entry = |exponent: i32| -> f64 { format!("1e{exponent}").parse().unwrap_or(f64::NAN) };
     match exponent {
-        0..=308 => HIGH[exponent as usize / 32] * LOW[exponent as usize % 32],
-        -323..=-1 => {
-            NEGATIVE[exponent.unsigned_abs() as usize / 32] / LOW[exponent.unsigned_abs() as usize % 32]
-        }
+        0..=308 => entry(exponent / 32 * 32) * entry(exponent % 32),
+        -323..=-1 => entry(exponent / 32 * 32) / entry(-(exponent % 32)),
         309.. => f64::INFINITY,
         _ => 0.0,
     }
