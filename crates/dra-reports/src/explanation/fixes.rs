@@ -216,11 +216,10 @@ impl Diagnosis {
         items.retain(|(_, owner, _)| owner.as_ref().is_none_or(|owner| owners.insert(owner.clone())));
         let first = self.fixes.len();
         self.fixes.extend(items.into_iter().map(|(_, _, item)| item));
-        let nodes = self
-            .waiting
-            .as_ref()
-            .filter(|_| ends_all)
-            .map(|waiting| &waiting.nodes);
+        // A rollout makes the room itself.
+        let of_rollout = self.fixes.iter().any(|fix| fix.kind == "ChangeStrategy");
+        let waiting = self.waiting.as_ref().filter(|_| ends_all && !of_rollout);
+        let nodes = waiting.map(|waiting| &waiting.nodes);
         let new_node = nodes.and_then(|nodes| new_node(nodes));
         if let Some(model) = new_node {
             let is_first = fixes.found.first().is_some_and(|found| helped.loses_work(found));

@@ -247,7 +247,7 @@ mod tests {
                     text: format!("claim n/own-{number}: link is up"),
                 },
                 of_two,
-                "the driver refuses to prepare its claim: claim n/…: link is up",
+                "the driver refuses to prepare its claim: claim …: link is up",
             ),
             (
                 &|number| Cause::DevicesUnresolvable {
