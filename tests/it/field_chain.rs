@@ -3031,6 +3031,16 @@ const CASES: &[Case] = &[
         ],
         has_not: &[],
     },
+    // A selector asks for what the devices of an older driver lack.
+    Case {
+        ask: "explain pod/compile-b2m7k -n=ml --complete --now=2026-12-02T10:00:00Z",
+        file: "selector-fails-on-an-old-driver",
+        code: 1,
+        has: &[
+            "(has(device.attributes['gpu.nvidia.com'].cudaDriverVersion) && device.attributes['gpu.nvidia.com'].cudaDriverVersion.compareTo(semver('13.0.0')) >= 0)",
+        ],
+        has_not: &["1. remove"],
+    },
 ];
 
 #[test]

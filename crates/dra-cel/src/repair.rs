@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::device::{Attribute, DeviceInput};
-use super::parse::{Lexeme, Token, lex, string_value};
+use super::parse::{Lexeme, Macros, Token, lex, parse, string_value};
 use dra_values::is_similar;
 
 /// A mistake that is often made.
@@ -624,20 +624,6 @@ fn is_comparison(token: Token) -> bool {
     )
 }
 
-fn is_literal(token: Token) -> bool {
-    matches!(
-        token,
-        Token::String
-            | Token::Bytes
-            | Token::Int
-            | Token::Uint
-            | Token::Float
-            | Token::True
-            | Token::False
-            | Token::Null
-    )
-}
-
 /// The literal at `place`, or what is in a call of `call` there: where it is, and as a text in quotes.
 fn operand(tokens: &Tokens<'_>, place: usize, call: &str) -> Option<(Range<usize>, String)> {
     let written = tokens.written(place)?;
@@ -695,8 +681,8 @@ fn missing(text: &str, known: &Known) -> Vec<Edit> {
     edits
 }
 
-/// The term so that it is false for a device without the attribute that it compares, where it fails as it is written; nothing where it does
-/// not compare one attribute of `device.attributes["DOMAIN"]`, or cannot be read.
+/// The term so that it is false for a device without the attribute that it asks for, where it fails as it is written; nothing where it does not
+/// ask for one attribute of `device.attributes["DOMAIN"]`, may be true without it, or cannot be read.
 ///
 /// A text that is compared for equality gets the empty text for want of a value, everything else is preceded by `has`.
 pub fn guarded(term: &str) -> Option<String> {
@@ -708,30 +694,25 @@ pub fn guarded(term: &str) -> Option<String> {
         .second
         .filter(|_| access.map == Map::Attributes && !access.is_optional)?;
     let tokens = lex(term).lexemes;
+    let may_be_true = |one: &Lexeme| matches!(one.token, Token::Or | Token::Question);
+    if tokens.iter().any(may_be_true) || parse(term, Macros { sort_by: true }).is_err() {
+        return None;
+    }
     let (before, behind) = (
         tokens.get(..access.tokens.start)?,
         tokens.get(access.tokens.end..)?,
     );
-    let (operator, value) = match (before, behind) {
-        ([], [operator, value @ .., _end]) => (operator, value),
-        ([value @ .., operator], [_end]) => (operator, value),
-        _ => return None,
+    let text = match (before, behind) {
+        ([], [operator, value, _end]) | ([value, operator], [_end]) => Some(value)
+            .filter(|value| operator.token == Token::Equals && value.token == Token::String)
+            .and_then(|value| string_value(term.get(value.range.clone())?)),
+        _ => None,
     };
-    let is_literal = match value {
-        [one] => is_literal(one.token),
-        [minus, number] => minus.token == Token::Minus && matches!(number.token, Token::Int | Token::Float),
-        _ => false,
-    };
-    if !is_literal || !is_comparison(operator.token) {
-        return None;
-    }
     // The path as it is written: quotes and spaces in it are the user's.
     let path = term.get(access.range)?;
     let map = path.strip_suffix(&name)?.strip_suffix('.')?;
-    let text = value.first().filter(|value| value.token == Token::String);
-    let text = text.and_then(|text| string_value(term.get(text.range.clone())?));
     Some(match text {
-        Some(text) if operator.token == Token::Equals && !text.is_empty() => {
+        Some(text) if !text.is_empty() => {
             let optional = format!("{map}.?{name}.orValue(\"\")");
             term.replacen(path, &optional, 1)
         }
@@ -953,7 +934,21 @@ mod tests {
                 Some("(has(device.attributes['d'].model) && device.attributes['d'].model == '')"),
             ),
             ("device.attributes['d'].?model.orValue('') == 'x'", None),
-            ("device.attributes['d'].model.startsWith('x')", None),
+            (
+                "device.attributes['d'].model.startsWith('x')",
+                Some("(has(device.attributes['d'].model) && device.attributes['d'].model.startsWith('x'))"),
+            ),
+            (
+                "device.attributes['d'].version.compareTo(semver('1.0.0')) >= 0",
+                Some(
+                    "(has(device.attributes['d'].version) && device.attributes['d'].version.compareTo(semver('1.0.0')) >= 0)",
+                ),
+            ),
+            (
+                "!device.attributes['d'].busy",
+                Some("(has(device.attributes['d'].busy) && !device.attributes['d'].busy)"),
+            ),
+            ("device.driver == 'd' || device.attributes['d'].a == 'x'", None),
             ("device.attributes['d'].a == device.attributes['d'].b", None),
             ("device.driver == 'd'", None),
             ("device.attributes['d'].model ==", None),
