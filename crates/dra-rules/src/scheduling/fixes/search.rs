@@ -6,12 +6,13 @@
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::candidates::{MOST_CANDIDATES, all, of_claims, rank};
 use super::change::Fix;
+use crate::reservation::claim_names;
 use crate::scheduling::cycle::{Scheduler, Start};
 use crate::scheduling::locality::Localities;
 use crate::scheduling::parallel::{Run, judge_all};
@@ -196,14 +197,20 @@ fn free_devices(cluster: &Cluster) -> HashMap<&Str, usize> {
             nodes.insert((&slice.spec.driver, &slice.spec.pool.name), node);
         }
     }
+    let ending = cluster.pods().filter(|pod| pod.metadata.is_deleting());
+    let of_ending: HashSet<Key> = ending
+        .flat_map(|pod| claim_names(pod))
+        .filter_map(|name| Some(name.find(cluster)?.key()))
+        .collect();
+    let are_ending = |claim: &Claim| {
+        let key = claim.key();
+        of_ending.contains(&key) && cluster.pods_of_claim(&key).all(|pod| pod.metadata.is_deleting())
+    };
     let mut last = None;
     for (device, claim) in cluster.allocated_devices() {
         let node = nodes.get(&(&device.driver, &device.pool));
-        let key = claim.key();
-        let mut pods = cluster.pods_of_claim(&key).peekable();
-        let is_ending = pods.peek().is_some() && pods.all(|pod| pod.metadata.is_deleting());
         if last != Some(device)
-            && !is_ending
+            && (of_ending.is_empty() || !are_ending(claim))
             && let Some(free) = node.and_then(|node| free.get_mut(*node))
         {
             *free = free.saturating_sub(1);
