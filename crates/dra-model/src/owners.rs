@@ -226,7 +226,7 @@ impl Owners {
                 .update_revision
                 .as_str()
                 .filter(|_| (group, kind) == ("apps", "StatefulSet"))
-                .filter(|_| spec.pod_management_policy != "Parallel")
+                .filter(|_| replaces_in_order(&spec))
                 .map(Str::from),
             replicas: spec.replicas.as_i64(),
             at_once: spec
@@ -408,6 +408,7 @@ struct Spec {
     suspend: Value,
     startup_policy: Value,
     pod_management_policy: Value,
+    update_strategy: Value,
     paused: Value,
     managed_by: Value,
     backoff_limit: Value,
@@ -489,6 +490,14 @@ impl Gathers {
 /// The failures that a Job allows, with the default of the API server.
 fn backoff_limit(spec: &Spec) -> i64 {
     spec.backoff_limit.as_i64().unwrap_or(6)
+}
+
+/// Returns whether a StatefulSet gives all of its pods a new template, one after the other.
+fn replaces_in_order(spec: &Spec) -> bool {
+    let update = &spec.update_strategy;
+    spec.pod_management_policy != "Parallel"
+        && update["type"] != "OnDelete"
+        && update["rollingUpdate"]["partition"].as_i64().unwrap_or(0) == 0
 }
 
 /// Returns whether a Job has further rules on which failures count, and where.

@@ -202,18 +202,19 @@ fn on_node(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str
     let found = stages.pod(pod).or_else(|| stages.stuck(pod));
     report.stage = found.as_ref().map(|found| StageItem::of(&stages, found));
     // A kubelet with this bug does not say why.
-    let is_silent = found.as_ref().is_some_and(|found| {
-        let is_silent = |unknown: &Unknown<'_>| matches!(unknown, Unknown::Silent);
-        matches!(found.stage, Stage::Reserved | Stage::Unpreparing)
-            && found
-                .stuck
-                .as_ref()
-                .is_none_or(|stuck| matches!(stuck.cause, Cause::UnprepareFails { .. }))
-            || found.stage == Stage::Unknown && found.unknown.iter().any(is_silent)
-    });
-    if let Some(bug) = of_kubelet(cluster, node).filter(|_| is_silent) {
+    let may_have_bug = |found: &PodStage<'_>| match found.stage {
+        Stage::Reserved | Stage::Unpreparing => found
+            .stuck
+            .as_ref()
+            .is_none_or(|stuck| matches!(stuck.cause, Cause::UnprepareFails { .. })),
+        stage => stage == Stage::Unknown && is_silent(found),
+    };
+    if let Some(found) = found.as_ref().filter(|found| may_have_bug(found))
+        && let Some(bug) = of_kubelet(cluster, node)
+    {
         report.notes.push(bug);
-        report.fixes.push(FixItem::restart_kubelet(node));
+        let restart = is_silent(found).then(|| FixItem::restart_kubelet(node));
+        report.fixes.extend(restart);
     }
     // What keeps a pod from starting does not keep one from ending.
     let is_ending = found
@@ -242,6 +243,14 @@ fn on_node(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str
     } else if let Some(found) = found {
         staged(report, &stages, &found, node);
     }
+}
+
+/// Returns whether nothing has come from the kubelet for so long that it has to be asked.
+fn is_silent(found: &PodStage<'_>) -> bool {
+    found
+        .unknown
+        .iter()
+        .any(|unknown| matches!(unknown, Unknown::Silent))
 }
 
 /// The first taint of the pod's devices that evicts it by what its allocation tolerates.
