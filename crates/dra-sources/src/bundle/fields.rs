@@ -292,17 +292,21 @@ subjects.{kind, namespace, name}",
 
 /// What `Owners::add` of the model reads. Pod templates are where these kinds have them.
 const OWNER: &str = "\
-spec.{replicas, parallelism, completions, startupPolicy, suspend, active, paused, numNodes, backoffLimit, backoffLimitPerIndex}
+spec.{replicas, parallelism, completions, startupPolicy, podManagementPolicy, suspend, active, paused, numNodes, backoffLimit, backoffLimitPerIndex}
 spec.podFailurePolicy?
 spec.strategy.type
 spec.strategy.rollingUpdate.{maxSurge, maxUnavailable}
+spec.updateStrategy.type
+spec.updateStrategy.rollingUpdate.partition
 spec.channel.resourceClaimTemplate.name
+spec.template.spec.{containers, initContainers}.name
+spec.template.spec.{containers, initContainers}.resources.{requests, limits}.*
 spec.template.spec.nodeSelector.*
 spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.{matchExpressions, matchFields}.{key, operator, values}
 spec.template.spec.tolerations.{key, operator, value, effect}
 spec.template.spec.resourceClaims.name
 spec.jobTemplate.spec.template.spec.resourceClaims.name
-status.{replicas, failed, status, phase}
+status.{replicas, updateRevision, failed, failedIndexes, status, phase}
 status.nodes.{name, status}
 status.conditions.{type, status, reason, message, lastTransitionTime, observedGeneration}
 status.admissionChecks.{name, state, message, lastTransitionTime}

@@ -213,7 +213,7 @@ mod tests {
         use dra_model::Owners;
         let conditions = r#"[{"type":"Suspended","status":"True","reason":"R","message":"m","lastTransitionTime":"2026-01-01T00:00:00Z"}]"#;
         let template = r#"{"spec":{"nodeSelector":{"a":"b"},"resourceClaims":[{"name":"gpu","resourceClaimName":"secret"}],
-            "containers":[{"image":"secret"}]}}"#;
+            "containers":[{"name":"c","image":"secret","resources":{"requests":{"memory":"1Gi"},"limits":{"example.com/gpu":1}}}]}}"#;
         for (version, kind, spec, status) in [
             (
                 "apps/v1",
@@ -224,7 +224,18 @@ mod tests {
             ("apps/v1", "Deployment", r#""strategy":{"type":"Recreate"}"#, ""),
             ("apps/v1", "ReplicaSet", r#""replicas":1"#, r#""replicas":2,"#),
             ("apps/v1", "DaemonSet", "", ""),
-            ("batch/v1", "Job", r#""backoffLimit":2"#, r#""failed":2,"#),
+            (
+                "apps/v1",
+                "StatefulSet",
+                r#""podManagementPolicy":"OrderedReady","updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"partition":0}}"#,
+                r#""updateRevision":"r","#,
+            ),
+            (
+                "batch/v1",
+                "Job",
+                r#""backoffLimit":2"#,
+                r#""failed":2,"failedIndexes":"1,3","#,
+            ),
             (
                 "batch/v1",
                 "Job",
