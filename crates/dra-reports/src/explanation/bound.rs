@@ -245,7 +245,7 @@ fn on_node(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str
     }
 }
 
-/// Returns whether nothing has come from the kubelet for so long that it has to be asked.
+/// Returns whether the kubelet has been silent about the pod for so long that it has to be asked.
 fn is_silent(found: &PodStage<'_>) -> bool {
     found
         .unknown
