@@ -466,15 +466,7 @@ async fn learn_above(
         let pod = cluster.pod(key)?;
         Some((pod.metadata.namespace.clone(), pod.metadata.controller()?.clone()))
     };
-    let mut owners: Vec<_> = report.ended().iter().filter_map(owner).collect();
-    owners.dedup();
-    owners.truncate(MOST_ENDED);
-    let of_ended = owners.into_iter().map(|(namespace, first)| OwnersWanted {
-        namespace,
-        first: Some(first),
-        ..OwnersWanted::default()
-    });
-    let of_ended: Vec<OwnersWanted> = of_ended.collect();
+    let of_ended = OwnersWanted::above(report.ended().iter().filter_map(owner), MOST_ENDED);
     if above.is_none() && of_ended.is_empty() {
         return Ok(None);
     }

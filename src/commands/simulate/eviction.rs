@@ -168,7 +168,10 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let jobs = jobs(&cluster, &report);
     if ctx.is_live() && !jobs.is_empty() {
         let unread = ctx.learn_owners(&mut cluster, jobs).await?;
-        report = simulated(&cluster, now, &changes, namespace, args.toleration_report);
+        let mut owners = cluster.environment().owners.iter();
+        if owners.any(|owner| owner.fails_next) {
+            report = simulated(&cluster, now, &changes, namespace, args.toleration_report);
+        }
         report.warnings.extend(unread);
     }
     let mut outcome = outcome(ctx, &cluster, namespace, &report, args.fail_on_eviction);
@@ -193,22 +196,12 @@ fn jobs(cluster: &Cluster, report: &EvictionReport) -> Vec<OwnersWanted> {
         .pods
         .iter()
         .filter(|item| item.verdict == PodVerdict::Evicted);
-    let keys = evicted.map(|item| Key::new(item.namespace.clone(), item.name.clone()));
-    let mut jobs: Vec<_> = keys
-        .filter_map(|key| {
-            let job = cluster.pod(&key)?.metadata.controller()?;
-            (job.kind == "Job").then(|| (key.namespace, job.clone()))
-        })
-        .collect();
-    jobs.sort_by(|(namespace, job), (other, another)| (namespace, &job.name).cmp(&(other, &another.name)));
-    jobs.dedup();
-    jobs.truncate(MOST_JOBS);
-    let wanted = jobs.into_iter().map(|(namespace, job)| OwnersWanted {
-        namespace,
-        first: Some(job),
-        ..OwnersWanted::default()
+    let jobs = evicted.filter_map(|item| {
+        let pod = cluster.pod(&Key::new(item.namespace.clone(), item.name.clone()))?;
+        let job = pod.metadata.controller().filter(|owner| owner.kind == "Job")?;
+        Some((item.namespace.clone(), job.clone()))
     });
-    wanted.collect()
+    OwnersWanted::above(jobs, MOST_JOBS)
 }
 
 /// What the current taints do.

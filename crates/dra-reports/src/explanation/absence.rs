@@ -153,12 +153,18 @@ pub(super) fn absence(
     })
 }
 
-/// The driver whose devices alone a class selects, if it publishes nothing.
-pub(super) fn absent_driver(cluster: &Cluster, class: &Str) -> Option<Str> {
+/// The driver whose devices alone a class selects.
+pub(super) fn only_driver(cluster: &Cluster, class: &Str) -> Option<Str> {
     let mut drivers = drivers_named(cluster.class(class)?).into_iter();
     let (driver, None) = (drivers.next()?, drivers.next()) else {
         return None;
     };
+    Some(driver)
+}
+
+/// The same, if it publishes nothing.
+pub(super) fn absent_driver(cluster: &Cluster, class: &Str) -> Option<Str> {
+    let driver = only_driver(cluster, class)?;
     let mut slices = cluster.slices();
     let publishes = slices.any(|slice| slice.spec.driver == driver);
     (!publishes && cluster.gap(Kind::ResourceSlice, "").is_none()).then_some(driver)

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::absence::absent_driver;
+use super::absence::{absent_driver, only_driver};
 use super::coming::NoNode;
 use super::diagnosis::{Answer, Cause, Diagnosis, NodeDiagnosis, NodeGroup, Unserved};
 use super::fact::{Brief, Evidence, Fact};
@@ -26,9 +26,7 @@ use dra_rules::kubelet::{BrokenLink, KeptOff, PUBLISHING_SECONDS, PodStage};
 use dra_rules::owners::{OwnerName, Rollout};
 use dra_rules::quota::{Quotas, Refusal, lacks_use, refusing};
 use dra_rules::reservation::{self, UnlistedDevices, claim_names, former_pods, manager};
-use dra_rules::scheduling::{
-    BINDING_TIMEOUT, Fix, Fixes, Found, Readiness, ShortGang, drivers_named, victims,
-};
+use dra_rules::scheduling::{BINDING_TIMEOUT, Fix, Fixes, Found, Readiness, ShortGang, victims};
 use dra_rules::validation::Webhook;
 
 impl Diagnosis {
@@ -394,10 +392,7 @@ impl FixItem {
 
     /// Has the only driver that a class names publish devices of the class: it publishes none.
     pub(super) fn of_class(cluster: &Cluster, class: &Str) -> Option<Self> {
-        let mut drivers = drivers_named(cluster.class(class)?).into_iter();
-        let (driver, None) = (drivers.next()?, drivers.next()) else {
-            return None;
-        };
+        let driver = only_driver(cluster, class)?;
         let is_absent = absent_driver(cluster, class).is_some();
         let (message, how) = if is_absent {
             (words::publish_any(&driver), words::INSTALL.to_owned())

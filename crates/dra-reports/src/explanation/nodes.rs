@@ -357,8 +357,8 @@ impl Explained<'_> {
         // All of a group have to fit together.
         let is_alone = self.pod.is_none_or(|pod| pod.pod_group().is_none());
         let new_node = |nodes: &[Str]| {
-            let model = fits_on_new(self.scheduler, &self.subject, nodes, &self.effort(false));
-            model.filter(|_| is_alone).cloned()
+            let nodes = if is_alone { nodes } else { &[] };
+            fits_on_new(self.scheduler, &self.subject, nodes, &self.effort(false)).cloned()
         };
         report.add_fixes(&helped, &fixes, new_node);
         report.prove_limit(self.cluster(), &fixes);

@@ -34,6 +34,24 @@ pub struct OwnersWanted {
     pub gathers: bool,
 }
 
+impl OwnersWanted {
+    /// The first `most` of these owners, each with its namespace, and those above them.
+    pub fn above(owners: impl IntoIterator<Item = (Str, OwnerReference)>, most: usize) -> Vec<Self> {
+        let mut wanted: Vec<(Str, OwnerReference)> = Vec::new();
+        for owner in owners {
+            if wanted.len() < most && !wanted.contains(&owner) {
+                wanted.push(owner);
+            }
+        }
+        let each = wanted.into_iter().map(|(namespace, first)| Self {
+            namespace,
+            first: Some(first),
+            ..Self::default()
+        });
+        each.collect()
+    }
+}
+
 /// Owners that were read.
 #[derive(Debug, Default)]
 pub struct OwnersRead {
