@@ -101,7 +101,7 @@ const CASES: &[Case] = &[
         file: "container-crashes-on-one-node",
         code: 1,
         has: &[
-            "Note: driver gpu.nvidia.com publishes no devices for n-2",
+            "pending: no node has an available device of class gpu.nvidia.com; driver gpu.nvidia.com publishes no devices for n-2",
             "(container gpus: CrashLoopBackOff",
         ],
         has_not: &[],
@@ -3040,6 +3040,73 @@ const CASES: &[Case] = &[
             "(has(device.attributes['gpu.nvidia.com'].cudaDriverVersion) && device.attributes['gpu.nvidia.com'].cudaDriverVersion.compareTo(semver('13.0.0')) >= 0)",
         ],
         has_not: &["1. remove"],
+    },
+    // Devices of another node are in use, and the driver of this one crashes: both stand in the first line.
+    Case {
+        ask: "explain pod/eval-l8s4v -n=ml --complete --now=2026-12-02T10:00:00Z",
+        file: "driver-older-than-its-kernel-module",
+        code: 1,
+        has: &[
+            "pending: no node has 2 available devices of class gpu.nvidia.com; driver gpu.nvidia.com publishes no devices for gpu-1:",
+        ],
+        has_not: &[],
+    },
+    // What a reboot deleted is not written again by a driver that crashes.
+    Case {
+        ask: "explain pod/llm-5d9c7b6f4-7hk2x -n=ml --complete --now=2026-12-02T10:00:00Z",
+        file: "driver-down-after-a-reboot",
+        code: 1,
+        has: &[
+            "driver gpu.nvidia.com has not rewritten them: pod/nvidia-dra-driver-gpu/",
+            "1. ask the owner of driver gpu.nvidia.com",
+            "then recreate the pod",
+        ],
+        has_not: &[],
+    },
+    // A claim of several pods keeps its device: their replacements get it again.
+    Case {
+        ask: "simulate eviction --taint=gpu.nvidia.com/gpu-1/gpu-0=gpu.nvidia.com/xid=79:NoExecute --complete --now=2026-12-02T10:00:00Z",
+        file: "shared-claim-of-a-tainted-device",
+        code: 0,
+        has: &[
+            "3 are recreated and evicted again",
+            "claim/ml/shared-gpu keeps its devices as long as a pod uses it",
+        ],
+        has_not: &["tolerate the taints for some time"],
+    },
+    // The container runtime of one node has CDI off.
+    Case {
+        ask: "explain pod/vision-5d9c7b6f4-9wq4v -n=ml --complete --now=2026-12-02T10:00:00Z",
+        file: "containerd-of-one-node-without-cdi",
+        code: 1,
+        has: &[
+            "gpu-2 has containerd 1.7.24, where CDI is off by default",
+            "1. ask an administrator to enable CDI in containerd 1.7.24 on gpu-2",
+        ],
+        has_not: &[],
+    },
+    // One registry behind images of several teams.
+    Case {
+        ask: "explain -A --complete --now=2026-12-02T10:00:00Z",
+        file: "registry-does-not-answer",
+        code: 1,
+        has: &[
+            "12 pods are pending: 1 cause",
+            "harbor.acme.io: dial tcp 10.40.0.9:443: i/o timeout",
+            "registry harbor.acme.io is reachable",
+        ],
+        has_not: &[],
+    },
+    // The network interface of a device, in the words of the container runtime.
+    Case {
+        ask: "explain pod/allreduce-k2d8v -n=train --complete --now=2026-12-02T10:00:00Z",
+        file: "sandbox-names-an-interface",
+        code: 1,
+        has: &[
+            "sandbox with device dra.net/aks-nd96-1/pci-f628-00-02-0",
+            "1. ask the owner of driver dra.net to check device",
+        ],
+        has_not: &[],
     },
 ];
 

@@ -61,6 +61,9 @@ pub struct NodeInfo {
     /// `v1.37.2`.
     #[serde(deserialize_with = "interned")]
     pub kubelet_version: Str,
+    /// `containerd://2.1.4`.
+    #[serde(deserialize_with = "interned")]
+    pub container_runtime_version: Str,
 }
 
 /// `policy/v1` PodDisruptionBudget.

@@ -422,6 +422,8 @@ pub(crate) enum Cause {
     Absent(Absence),
     /// No node that is left has a device for the request, as its driver publishes nothing there.
     Unserved(Unserved),
+    /// The cause, and a driver that by a fault publishes nothing for other nodes, whose devices nothing else replaces.
+    Besides(Box<Cause>, Unserved),
     /// Nothing is published for nodes as their kubelets have just been started.
     Republishing(Republishing),
     /// No node and no class offers an extended resource, and how many devices are free of a class that could.
@@ -784,7 +786,10 @@ impl Cause {
             Self::NotAlike(_) => "Constraint",
             Self::NotEnough(_) => "NotTogether",
             Self::Outdated(..) => "PoolOutdated",
-            Self::Held(cause, _) | Self::Kept(cause, ..) | Self::Deallocated(cause) => cause.code(),
+            Self::Besides(cause, _)
+            | Self::Held(cause, _)
+            | Self::Kept(cause, ..)
+            | Self::Deallocated(cause) => cause.code(),
             Self::Circle(..) => "OwnerWaits",
             Self::Queued(_) => "Queued",
             Self::Gang(gang, _) => Fact::Gang(gang.clone()).code(),

@@ -655,17 +655,19 @@ pub(super) fn unserved(
     selectors: &ClassSelectors,
     now: Time,
 ) -> Option<(Unserved, bool)> {
+    let cause = match report.cause.as_ref()? {
+        Cause::Held(cause, _) | Cause::Kept(cause, ..) => cause,
+        cause => cause,
+    };
     let is_of_driver = matches!(
-        report.cause,
-        Some(
-            Cause::Nowhere(..)
-                | Cause::TooFew(..)
-                | Cause::Filtered(..)
-                | Cause::Absent(Absence::Unpublished(_) | Absence::OtherClasses(..))
-        )
+        cause,
+        Cause::Nowhere(..)
+            | Cause::TooFew(..)
+            | Cause::Filtered(..)
+            | Cause::Absent(Absence::Unpublished(_) | Absence::OtherClasses(..))
     );
     // Other devices than those that are published may be on a node that the driver was not installed for.
-    let is_unselected = matches!(report.cause, Some(Cause::Absent(Absence::Unselected { .. })));
+    let is_unselected = matches!(cause, Cause::Absent(Absence::Unselected { .. }));
     if !is_of_driver && !is_unselected {
         return None;
     }
@@ -721,7 +723,7 @@ pub(super) fn unserved(
         }
     }
     // Nodes with free devices keep the pod off, and its driver is kept off those that are left.
-    let is_meant = matches!(report.cause, Some(Cause::Filtered(..)));
+    let is_meant = matches!(cause, Cause::Filtered(..));
     // Where each node lacks the devices of some driver, drivers have to run together.
     let is_apart = || {
         judged

@@ -300,8 +300,10 @@ impl Explained<'_> {
                 Some(fix)
             }
             Some((unserved, false)) => {
-                report.notes.push(words::unserved(&unserved));
-                Some(FixItem::of_driver(&unserved))
+                let fix = FixItem::of_driver(&unserved);
+                let cause = report.cause.take();
+                report.cause = cause.map(|cause| Cause::Besides(Box::new(cause), unserved));
+                Some(fix)
             }
             None => fix_of_class,
         };

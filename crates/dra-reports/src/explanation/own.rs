@@ -119,6 +119,7 @@ impl Cause {
             | Self::Kept(cause, ..)
             | Self::Circle(cause, ..)
             | Self::Outdated(cause, _)
+            | Self::Besides(cause, _)
             | Self::RejectedBesides(cause, _)
             | Self::Deallocated(cause) => cause.erase(own),
             Self::Alternatives(_, causes) => {

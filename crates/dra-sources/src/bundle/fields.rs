@@ -203,7 +203,7 @@ spec.unschedulable
 spec.taints.{key, value, effect, timeAdded}
 status.allocatable.*
 status.conditions.{type, status, reason, message, lastTransitionTime, lastHeartbeatTime, observedGeneration}
-status.nodeInfo.kubeletVersion
+status.nodeInfo.{kubeletVersion, containerRuntimeVersion}
 status.declaredFeatures",
         Kind::DeviceClass => "\
 metadata.managedFields.{manager, apiVersion, subresource, time}

@@ -39,7 +39,7 @@ impl<'r> Going<'r> {
             let tone = match fate {
                 Fate::Restarts | Fate::Done => Tone::Good,
                 Fate::Waits | Fate::Unknown => Tone::Notice,
-                Fate::Lost => Tone::Bad,
+                Fate::Again | Fate::Lost => Tone::Bad,
             };
             cell.toned(tone, words::afterwards(going.pod, fate, &going.budgets));
         }),

@@ -60,6 +60,7 @@ fn many(fate: Fate, count: usize) -> String {
     };
     match fate {
         Fate::Restarts => format!("{count} {is} recreated"),
+        Fate::Again => format!("{count} {is} recreated and evicted again"),
         Fate::Waits => format!("{count} {is} recreated but {stay} pending"),
         Fate::Unknown => format!("{count} may be recreated"),
         Fate::Done => format!("{count} already finished"),
@@ -71,10 +72,16 @@ fn many(fate: Fate, count: usize) -> String {
 pub(super) fn afterwards(pod: &PodItem, fate: Fate, budgets: &[&BudgetItem]) -> String {
     let owner = pod.owner.as_ref().map(named).unwrap_or_default();
     let then = match fate {
-        Fate::Restarts => {
+        Fate::Restarts | Fate::Again => {
             let replacement = pod.replacement.as_ref();
             let nodes = replacement.map(|replacement| fitting_nodes(&replacement.nodes));
-            format!("{owner} recreates it: {}", nodes.unwrap_or_default())
+            let nodes = nodes.unwrap_or_default();
+            let again = if fate == Fate::Again {
+                ", and is evicted again"
+            } else {
+                ""
+            };
+            format!("{owner} recreates it: {nodes}{again}")
         }
         Fate::Waits => format!("{owner} recreates it, but no node fits"),
         Fate::Unknown => format!("unknown whether {owner} recreates it, or where it fits"),

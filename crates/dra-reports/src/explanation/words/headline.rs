@@ -314,6 +314,7 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
         Cause::OnNode(node, fact) => format!("on {node}, {}", self::fact(fact)),
         Cause::Absent(absence) => absent(absence),
         Cause::Unserved(found) => unserved(found),
+        Cause::Besides(cause, found) => format!("{}; {}", self::cause(cause), unserved(found)),
         Cause::Republishing(found) => republishing(found),
         Cause::Unoffered(resource, class) => match class {
             Some((class, free)) => format!(
@@ -448,7 +449,7 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
 }
 
 /// That a driver publishes nothing for nodes, and why.
-pub(in super::super) fn unserved(found: &Unserved) -> String {
+fn unserved(found: &Unserved) -> String {
     let Unserved { driver, nodes, link } = found;
     format!(
         "driver {driver} publishes no devices for {}: {}",

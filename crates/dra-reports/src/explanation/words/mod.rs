@@ -16,7 +16,7 @@ use crate::allocation::words::claim;
 pub(super) use headline::absent;
 pub(crate) use headline::why;
 pub(super) use headline::{
-    answer, cause, failures, next_pod, of_member, one_of_pods, owner_ended, republishing, unserved,
+    answer, cause, failures, next_pod, of_member, one_of_pods, owner_ended, republishing,
 };
 pub(super) use notes::{
     CLAIM_IS_DELETED, CORDONED_ONLY, FULL, HAS_CHANGED, UNUSED, Upcoming, claim_from, fails_by_default,
