@@ -207,14 +207,7 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         | Cause::NotReady { .. }
             if is_superseded(stages.cluster(), pod) =>
         {
-            let key = pod.key();
-            let delete = Remedy::command(delete_in(&key.namespace, Kind::Pod, [&key.name]));
-            Advice::new(
-                "RecreatePod",
-                of_pod(),
-                words::superseded(&key),
-                delete.note(words::SUPERSEDED),
-            )
+            recreate_superseded(pod)
         }
         Cause::NotReady { .. }
             if !stuck
@@ -376,6 +369,18 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
                 .look(describe(&pod.key()))
         }
     })
+}
+
+/// The end of a pod of an earlier revision of its StatefulSet.
+pub(crate) fn recreate_superseded(pod: &Pod) -> Advice {
+    let key = pod.key();
+    let delete = Remedy::command(delete_in(&key.namespace, Kind::Pod, [&key.name]));
+    Advice::new(
+        "RecreatePod",
+        format!("pod/{key}"),
+        words::superseded(&key),
+        delete.note(words::SUPERSEDED),
+    )
 }
 
 /// Returns whether the claim controller makes a claim again that is gone, with another name. It is of no use to make it by hand.

@@ -511,23 +511,13 @@ impl<'c> Stages<'c> {
                 return None;
             }
             let missing = missing.into_iter().cloned().collect();
-            let attaching = if binding_timed_out(claim, self.now) || self.has_timed_out(claim) {
+            let attaching = if binding_timed_out(claim, self.now) || binding_timeouts(self.cluster, claim) > 0
+            {
                 Attaching::TimedOut(missing)
             } else {
                 Attaching::Pending(missing)
             };
             stuck(attaching, since, Evidence::BindingMissing(claim))
-        })
-    }
-
-    /// Returns whether the scheduler has given up binding a pod of the claim before: each attempt allocates the claim anew. Mirrors
-    /// `dynamicresources.go`, `ErrDeviceBindingTimeout`, v1.37.2.
-    fn has_timed_out(&self, claim: &Claim) -> bool {
-        let key = claim.key();
-        let mut pods = self.cluster.pods_of_claim(&key);
-        pods.any(|pod| {
-            let mut events = self.cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
-            events.any(|event| event.message.contains("device binding timeout"))
         })
     }
 
@@ -1120,6 +1110,16 @@ impl<'c> Stages<'c> {
         let claims: Vec<_> = claim_names(pod).filter_map(named).collect();
         claims.into_iter()
     }
+}
+
+/// How often the scheduler has given up binding a pod of the claim: each attempt allocates the claim anew. Mirrors
+/// `dynamicresources.go`, `ErrDeviceBindingTimeout`, v1.37.2.
+pub fn binding_timeouts(cluster: &Cluster, claim: &Claim) -> i64 {
+    let key = claim.key();
+    let pods = cluster.pods_of_claim(&key);
+    let events = pods.flat_map(|pod| cluster.events_of(Kind::Pod, &pod.metadata));
+    let timeouts = events.filter(|event| event.message.contains("device binding timeout"));
+    timeouts.map(|event| i64::from(event.times().max(1))).sum()
 }
 
 /// What the versions of containerd begin with that have CDI off by default.

@@ -29,6 +29,7 @@ pub(super) fn evicted(
     pods: usize,
     within: &str,
     mut fates: BTreeMap<Fate, usize>,
+    restarted: usize,
     doubt_of: Option<bool>,
 ) -> String {
     let done = fates.remove(&Fate::Done).unwrap_or(0);
@@ -45,6 +46,10 @@ pub(super) fn evicted(
     if done > 0 {
         let pods = counted(done, "finished pod", "finished pods");
         parts.push(format!("{pods} would be deleted"));
+    }
+    if restarted > 0 {
+        let pods = counted(restarted, "more pod is", "more pods are");
+        parts.push(format!("{pods} recreated with the group of an evicted one"));
     }
     if let Some(gave_up) = doubt_of {
         parts.push(format!("more are possible: {}", doubt(gave_up)));
@@ -93,7 +98,11 @@ pub(super) fn afterwards(pod: &PodItem, fate: Fate, budgets: &[&BudgetItem]) -> 
         .iter()
         .map(|budget| format!("; violates PDB {}", budget.name))
         .collect();
-    format!("{then}{violated}")
+    let group = match pod.restarts.as_slice() {
+        [] => String::new(),
+        others => format!("; its group is recreated, too: {}", some(others)),
+    };
+    format!("{then}{group}{violated}")
 }
 
 fn named(owner: &OwnerItem) -> String {

@@ -370,8 +370,7 @@ pub(in super::super) fn superseded(pod: &Key) -> String {
 }
 
 /// Why its StatefulSet does not do that.
-pub(in super::super) const SUPERSEDED: &str =
-    "the StatefulSet replaces it automatically only once it is ready (kubernetes/kubernetes#67250)";
+pub(in super::super) const SUPERSEDED: &str = "the StatefulSet replaces it automatically only once it is ready (kubernetes/kubernetes#67250), or never with OnDelete";
 
 /// What a failed pod's owner created instead.
 pub(in super::super) fn replaced_by(pod: &Key) -> String {

@@ -128,6 +128,9 @@ pub struct PodItem {
     pub replacing: Option<Replacing>,
     /// The pod that takes its place.
     pub replacement: Option<ReplacementItem>,
+    /// Other pods of its group, which are recreated with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub restarts: Vec<Str>,
 }
 
 /// The owner of a pod.

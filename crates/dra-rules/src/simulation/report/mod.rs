@@ -21,7 +21,7 @@ use crate::controllers::PodRef;
 use crate::eviction::{
     Eviction, LONGEST_TOLERATION, Tolerance, condition_of, due, has_to_go, pending, tolerance,
 };
-use crate::owners::{Replacing, losses};
+use crate::owners::{Replacing, losses, restarted_with};
 use dra_allocator::devices::{Origin, Taints};
 use dra_model::{Claim, Cluster, Condition, DeviceId, Key, NO_EXECUTE, Pod, Str, Time};
 
@@ -343,6 +343,10 @@ fn pods(
             grace_period_seconds: Some(evicted.grace_seconds),
             reasons: reasons.all(evicted.eviction),
             replacing: Some(Replacing::of(before, pod)),
+            restarts: restarted_with(before, pod)
+                .into_iter()
+                .map(|other| other.metadata.name.clone())
+                .collect(),
             replacement: replacements.get(&evicted.pod).map(|(reference, replacement)| {
                 ReplacementItem::of(reference, replacement, again.contains(reference))
             }),
@@ -418,6 +422,7 @@ impl PodItem {
             }),
             replacing: None,
             replacement: None,
+            restarts: Vec::new(),
         }
     }
 }
