@@ -3244,6 +3244,22 @@ const CASES: &[Case] = &[
         has: &["1. ask the driver's owner why nothing sets condition composable.acme.io/Attached"],
         has_not: &[],
     },
+    // All selectors of a request have to hold.
+    Case {
+        ask: "explain pod/allreduce-k2d8v -n=train --complete --now=2026-12-03T10:00:00Z",
+        file: "selectors-exclude-each-other",
+        code: 1,
+        has: &["they require ifName to be eth1 and eth2 at the same time"],
+        has_not: &[],
+    },
+    // Without an amount a claim takes all of a capacity.
+    Case {
+        ask: "explain pod/cache-5d9c7b6f4-4kd7m -n=net --complete --now=2026-12-03T10:00:00Z",
+        file: "share-without-an-amount",
+        code: 1,
+        has: &["requests no amount of bandwidth, so it has all of 25Gi: an amount in template/media/any-nic"],
+        has_not: &[],
+    },
 ];
 
 #[test]

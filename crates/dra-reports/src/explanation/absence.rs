@@ -1,6 +1,6 @@
 //! At which step no device is left for a request, counted: published, of the class, selected by the request, reached by a node.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dra_allocator::devices::{ClassSelectors, Match, Nodes, SelectableDevice, WantedNode, slice_device};
 use dra_allocator::{attribute_of, value_of};
@@ -64,6 +64,12 @@ pub(crate) enum Nearest {
         wanted: String,
         /// Those that there are.
         there: BTreeSet<Str>,
+    },
+    /// Selectors want the attribute to have all of these values together.
+    Both {
+        /// Without its domain.
+        name: String,
+        values: BTreeSet<String>,
     },
     /// This term of the selector is not true for it, which sees this of it.
     Term {
@@ -255,6 +261,9 @@ fn nearest(selectors: &ClassSelectors, spec: &DeviceRequest, devices: &[Found<'_
         }
         looked.push((found, failing));
     }
+    if let Some(both) = contradiction(spec) {
+        return Some(both);
+    }
     let (_, first) = looked.first()?;
     let is_common = |text: &str| {
         let mut others = looked.iter();
@@ -280,6 +289,21 @@ fn nearest(selectors: &ClassSelectors, spec: &DeviceRequest, devices: &[Found<'_
         term: term.text.clone(),
         seen: term.seen.clone(),
     })
+}
+
+/// An attribute that selectors of the request want to have different values: all selectors have to hold.
+fn contradiction(spec: &DeviceRequest) -> Option<Nearest> {
+    let mut values: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    for selector in &spec.selectors {
+        let wanted = dra_cel::attribute_wanted(&selector.cel.as_ref()?.expression);
+        if let Some(AttributeWanted { domain, name, value }) = wanted {
+            values.entry((domain, name)).or_default().insert(value);
+        }
+    }
+    let mut several = values.into_iter().filter(|(_, values)| values.len() > 1);
+    several
+        .next()
+        .map(|((_, name), values)| Nearest::Both { name, values })
 }
 
 fn is_more(one: &Nearest, other: &Nearest) -> bool {

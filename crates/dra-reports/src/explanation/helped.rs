@@ -704,7 +704,10 @@ fn in_owner(pod: &Key, owner: &OwnerReference) -> String {
 pub(super) fn name_other_kind(cluster: &Cluster, pod: &Pod, missing: &Key, kind: Kind) -> Option<FixItem> {
     let is_there = match kind {
         Kind::ResourceClaim => cluster.template(missing).is_some(),
-        _ => cluster.claim(missing).is_some(),
+        // One that was made for a pod is meant by nothing else.
+        _ => cluster
+            .claim(missing)
+            .is_some_and(|claim| claim.metadata.controller().is_none()),
     };
     let key = pod.key();
     let how = || match top_owner(cluster, pod).or_else(|| pod.metadata.controller().cloned()) {

@@ -12,7 +12,8 @@ use super::{Explained, groups, namesake, outdated, reasons, waiting, words};
 use crate::allocation::{Trust, caveats, is_evicted_at_once, is_open, timeouts};
 use dra_allocator::Failure;
 use dra_allocator::devices::{ClassSelectors, RuledOut};
-use dra_model::{Component, Gate, Key, Kind, Node, Pod, PoolId, Str, Taint, TaintRule, lookup};
+use dra_model::{Claim, Component, Gate, Key, Kind, Node, Pod, PoolId, Str, Taint, TaintRule, lookup};
+use dra_rules::reservation::Origin;
 use dra_rules::scheduling::{
     Cycle, Fix, Subject, Verdict, classes_of_resources, fits_on_new, implicit_class, judge_all, message,
     pod_requests, smallest,
@@ -184,6 +185,7 @@ impl Explained<'_> {
         }
         waiting::add(report, self);
         report.notes.extend(self.rounded(report));
+        report.notes.extend(self.took_all(report));
         if let Some(found) = groups::republishing(report, cycle, selectors, self.settings.now) {
             waiting::add_republishing(report, &found);
             if found.is_cause {
@@ -337,6 +339,36 @@ impl Explained<'_> {
             specs.find_map(|spec| lookup(&spec.capacity.as_ref()?.requests, name))
         })?;
         (asked < wanted).then(|| words::rounded(name, asked, wanted))
+    }
+
+    /// That a claim has all of a capacity that is short, as it requests no amount of it.
+    fn took_all(&self, report: &Diagnosis) -> Option<String> {
+        let mut reasons = report.nodes.iter().flat_map(|node| &node.reasons);
+        let (holders, shortage) = reasons.find_map(|reason| match &reason.fact {
+            Fact::RuledOut(_, Evidence::Held(by, Some(shortage))) if shortage.set.is_none() => {
+                Some((by, shortage))
+            }
+            _ => None,
+        })?;
+        let took_all = |claim: &&Arc<Claim>| {
+            claim.results().iter().any(|result| {
+                let asked = || {
+                    let spec = groups::spec(claim, &result.request)?;
+                    lookup(&spec.capacity.as_ref()?.requests, &shortage.name)
+                };
+                lookup(&result.consumed_capacity, &shortage.name) == Some(&shortage.total)
+                    && asked().is_none()
+            })
+        };
+        let mut holders = holders.iter().filter_map(|key| self.cluster().claim(key));
+        let holder = holders.find(took_all)?;
+        let maker = Origin::of(self.cluster(), holder).object(&holder.key());
+        Some(words::took_all(
+            &holder.key(),
+            &maker,
+            &shortage.name,
+            &shortage.total,
+        ))
     }
 
     /// Searches the changes that help.

@@ -548,6 +548,13 @@ pub(in super::super) fn absent(absence: &Absence) -> String {
                     let there = listed_names(&there, "and");
                     format!("none of {all} of class {class} has {name} {wanted}; published values: {there}")
                 }
+                Some(Nearest::Both { name, values }) => {
+                    let values: Vec<String> = values.iter().cloned().collect();
+                    format!(
+                        "the request selects none of {all} of class {class}: all of its selectors have to hold, and they require {name} to be {} at the same time (one selector with || selects either)",
+                        listed_names(&values, "and")
+                    )
+                }
                 Some(Nearest::Term { device, term, seen }) => format!(
                     "the request selects none of {all} of class {class}; for {device}, this is not true: {}",
                     failing(term, seen)

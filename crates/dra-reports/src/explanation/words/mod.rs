@@ -24,7 +24,8 @@ pub(super) use notes::{
     may_be_a_bug, may_be_meant, may_have_changed, may_lack_namespaces, may_not_be_simulated,
     misspelled_driver, not_even_recreated, nth_pod, offered_twice, on_by_silence, pending_users,
     placed_before, preempted, preempting, rounded, shared_by_all, shared_class, shares_alone, short_gang,
-    stuck_user, tainting, told_by_driver, unknown_recreated, unread_recreated, upcoming, without_gates,
+    stuck_user, tainting, told_by_driver, took_all, unknown_recreated, unread_recreated, upcoming,
+    without_gates,
 };
 pub(super) use reasons::{ADMIN_ACCESS, brief, keeps_alignment, of_reason};
 pub(super) use waiting::{

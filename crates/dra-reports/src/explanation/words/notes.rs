@@ -70,6 +70,13 @@ pub(in super::super) fn rounded(capacity: &str, asked: &Quantity, wanted: &Quant
     format!("the devices' request policy rounds {asked} of {capacity} up to {wanted}")
 }
 
+/// That a claim has all of a capacity without a request for an amount of it.
+pub(in super::super) fn took_all(claim: &Key, maker: &str, capacity: &str, total: &Quantity) -> String {
+    format!(
+        "claim/{claim} requests no amount of {capacity}, so it has all of {total}: an amount in {maker} would leave the rest to others"
+    )
+}
+
 /// That a pod which another one needs does not run.
 pub(in super::super) fn idle(other: &Key, why: &str) -> String {
     format!("{} is not running: {why}", pod(other))

@@ -162,7 +162,7 @@ pub struct ReplacementItem {
     /// The reason why not, or why it is unknown.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
-    /// Whether it is evicted, too.
+    /// Whether it is evicted, too, on its only node.
     #[serde(rename = "evictedAgain", skip_serializing_if = "std::ops::Not::not")]
     pub evicted_again: bool,
 }
@@ -292,9 +292,10 @@ impl ReplacementItem {
         Self {
             name,
             fits,
+            // Which of several nodes it gets is a guess.
+            evicted_again: evicted_again && nodes.len() == 1,
             nodes,
             message,
-            evicted_again,
         }
     }
 }
