@@ -287,10 +287,7 @@ fn not_attached(look: &mut Look<'_>, claim: &Claim, pending: &[Unbound<'_>], pod
 
 /// Tolerations of all requests and their alternatives.
 pub(super) fn tolerations_of(spec: &ClaimSpec) -> impl Iterator<Item = &Toleration> {
-    spec.devices.requests.iter().flat_map(|request| {
-        let each = request.exactly.iter().chain(&request.first_available);
-        each.flat_map(|request| &request.tolerations)
-    })
+    spec.asked().flat_map(|request| &request.tolerations)
 }
 
 /// Whether a toleration for a time is for none, or for one that overflows.

@@ -175,9 +175,7 @@ impl Serialize for Fix {
 }
 
 /// A finding.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct Finding {
     /// Stable; `docs/reference/findings` has a page for each.
     pub code: Code,
@@ -334,9 +332,5 @@ pub(super) fn pod_key(key: Key) -> (Kind, Key) {
 
 /// The object of a kind without namespace as evidence.
 pub(super) fn scoped_key(kind: Kind, name: &Str) -> (Kind, Key) {
-    let key = Key {
-        namespace: Str::default(),
-        name: name.clone(),
-    };
-    (kind, key)
+    (kind, Key::new(Str::default(), name.clone()))
 }

@@ -124,10 +124,7 @@ fn select_nothing(look: &mut Look<'_>) {
             (None, None, None) => true,
             (Some(driver), None, None) => drivers.contains(driver),
             (Some(driver), Some(pool), device) => {
-                let id = PoolId {
-                    driver: driver.clone(),
-                    pool: pool.clone(),
-                };
+                let id = PoolId::new(driver, pool);
                 match device {
                     None => pools.contains(&id),
                     Some(device) => cluster
