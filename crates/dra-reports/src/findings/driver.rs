@@ -67,7 +67,7 @@ fn in_use(look: &mut Look<'_>, driver: &Str, place: &Place, claim: &Claim) {
     if devices.is_empty() || !place.has(look, claim) {
         return;
     }
-    let about = Subject::of(Kind::ResourceClaim, &claim.metadata);
+    let about = Subject::claim(claim);
     let Ok(pods) = users(look.cluster, claim) else {
         let message = words::driver_in_use(&devices, None);
         let who = crate::words::delete_hidden_pods(&claim.metadata.namespace, &claim.key());
@@ -135,15 +135,11 @@ fn awaited(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
         }
         let message = words::driver_awaited(is_ending);
         found.push(
-            Finding::new(
-                Code::DriverAwaited,
-                Subject::of(Kind::Pod, &pod.metadata),
-                message,
-            )
-            .advice(words::STOP_DRIVER_LATER)
-            .look(explain_pod(pod))
-            .joins([pod_key(pod.key())])
-            .joins(claims.iter().map(|claim| claim_key(claim.key()))),
+            Finding::new(Code::DriverAwaited, Subject::pod(pod), message)
+                .advice(words::STOP_DRIVER_LATER)
+                .look(explain_pod(pod))
+                .joins([pod_key(pod.key())])
+                .joins(claims.iter().map(|claim| claim_key(claim.key()))),
         );
     }
     look.add_all(found);
@@ -223,14 +219,10 @@ fn wanted(look: &mut Look<'_>, driver: &Str) {
         let pending: Vec<Key> = pods.iter().map(|pod| pod.key()).collect();
         let message = words::driver_wanted(&request.name, driver, &pending);
         found.push(
-            Finding::new(
-                Code::DriverWanted,
-                Subject::of(Kind::ResourceClaim, &claim.metadata),
-                message,
-            )
-            .remedy(no_longer_wanted(look, claim, pods))
-            .joins([claim_key(claim.key())])
-            .joins(pending.into_iter().map(pod_key)),
+            Finding::new(Code::DriverWanted, Subject::claim(claim), message)
+                .remedy(no_longer_wanted(look, claim, pods))
+                .joins([claim_key(claim.key())])
+                .joins(pending.into_iter().map(pod_key)),
         );
     }
     look.add_all(found);

@@ -12,7 +12,7 @@ pub use crate::listing::some;
 use crate::remedy::Remedy;
 use crate::script::{Arguments, NoCommand, Script};
 use crate::{Sentence, instruction};
-use dra_model::{DeviceId, Key, Kind, Meta, PoolId, RoleSubject, Str};
+use dra_model::{Claim, DeviceId, Key, Kind, Meta, Node, Pod, PoolId, RoleSubject, Slice, Str};
 
 /// How sure a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, Display)]
@@ -50,6 +50,22 @@ impl Subject {
             name: metadata.name.clone(),
             uid: metadata.uid.clone(),
         }
+    }
+
+    pub(super) fn claim(claim: &Claim) -> Self {
+        Self::of(Kind::ResourceClaim, &claim.metadata)
+    }
+
+    pub(super) fn pod(pod: &Pod) -> Self {
+        Self::of(Kind::Pod, &pod.metadata)
+    }
+
+    pub(super) fn node(node: &Node) -> Self {
+        Self::of(Kind::Node, &node.metadata)
+    }
+
+    pub(super) fn slice(slice: &Slice) -> Self {
+        Self::of(Kind::ResourceSlice, &slice.metadata)
     }
 
     fn named(kind: &'static str, name: String) -> Self {

@@ -572,19 +572,7 @@ fn unseen(known: &[Component], components: &[Component]) -> Vec<&'static str> {
 
 fn has_labels(cluster: &Cluster, selection: &Selection, object: &Subject) -> bool {
     let key = Key::new(object.namespace.clone(), object.name.clone());
-    let metadata = match object.kind {
-        "ResourceClaim" => cluster.claim(&key).map(|object| &object.metadata),
-        "ResourceClaimTemplate" => cluster.template(&key).map(|object| &object.metadata),
-        "Pod" => cluster.pod(&key).map(|object| &object.metadata),
-        "PodGroup" => cluster.pod_group(&key).map(|object| &object.metadata),
-        "Workload" => cluster.workload(&key).map(|object| &object.metadata),
-        "CompositePodGroup" => cluster.composite_pod_group(&key).map(|object| &object.metadata),
-        "DeviceClass" => cluster.class(&key.name).map(|object| &object.metadata),
-        "ResourceSlice" => cluster.slice(&key.name).map(|object| &object.metadata),
-        "DeviceTaintRule" => cluster.rule(&key.name).map(|object| &object.metadata),
-        "Namespace" => cluster.namespace(&key.name).map(|object| &object.metadata),
-        "Node" => cluster.node(&key.name).map(|object| &object.metadata),
-        _ => None,
-    };
-    metadata.is_some_and(|metadata| selection.has_labels(metadata))
+    let kind = Kind::all().find(|kind| kind.name() == object.kind);
+    let found = kind.and_then(|kind| cluster.get(kind, &key));
+    found.is_some_and(|object| selection.has_labels(object.metadata()))
 }

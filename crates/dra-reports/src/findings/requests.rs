@@ -417,11 +417,7 @@ fn not_made(look: &mut Look<'_>, pods: &[(&Arc<Pod>, Time)]) {
     };
     let message = words::claim_not_made(*since, pods.len() - 1);
     let get = Command::kubectl("get").arg("pods").namespace("kube-system");
-    let finding = Finding::new(
-        Code::ClaimNotMade,
-        Subject::of(Kind::Pod, &first.metadata),
-        message,
-    );
+    let finding = Finding::new(Code::ClaimNotMade, Subject::pod(first), message);
     look.add(
         finding
             .advice(words::START_CLAIM_CONTROLLER)
@@ -440,7 +436,7 @@ fn missing(look: &mut Look<'_>, pod: &Pod, object: (Kind, Key)) {
     let is_generated = unmade(look.cluster, pod).any(|(_, unmade)| unmade.lacks == Lacks::Claim(key.clone()));
     let advice = words::create_reference(pod, *kind, key, is_generated);
     look.add(
-        Finding::new(Code::ClaimMissing, Subject::of(Kind::Pod, &pod.metadata), message)
+        Finding::new(Code::ClaimMissing, Subject::pod(pod), message)
             .advice(advice)
             .look(
                 Command::kubectl("get")
@@ -457,22 +453,18 @@ fn blocked(look: &mut Look<'_>, pod: &Pod, template: &Meta, refusal: &Refusal<'_
     let quota = &refusal.quota.metadata;
     let message = words::quota_refuses(template, refusal);
     look.add(
-        Finding::new(
-            Code::QuotaExceeded,
-            Subject::of(Kind::Pod, &pod.metadata),
-            message,
-        )
-        .remedy(remedy)
-        .look(
-            Command::kubectl("describe")
-                .object(Kind::ResourceQuota, &quota.name)
-                .namespace(&quota.namespace)
-                .done(),
-        )
-        .joins([
-            pod_key(pod.key()),
-            (Kind::ResourceClaimTemplate, template.key()),
-            (Kind::ResourceQuota, quota.key()),
-        ]),
+        Finding::new(Code::QuotaExceeded, Subject::pod(pod), message)
+            .remedy(remedy)
+            .look(
+                Command::kubectl("describe")
+                    .object(Kind::ResourceQuota, &quota.name)
+                    .namespace(&quota.namespace)
+                    .done(),
+            )
+            .joins([
+                pod_key(pod.key()),
+                (Kind::ResourceClaimTemplate, template.key()),
+                (Kind::ResourceQuota, quota.key()),
+            ]),
     );
 }

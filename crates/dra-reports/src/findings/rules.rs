@@ -98,12 +98,8 @@ fn unknown_effects_of_slices(look: &mut Look<'_>) {
         let taint = first.taints.iter().find(|taint| !is_known(&taint.effect));
         let message = words::unknown_effects(&devices, taint);
         look.add(
-            Finding::new(
-                Code::TaintEffectUnknown,
-                Subject::of(Kind::ResourceSlice, &slice.metadata),
-                message,
-            )
-            .advice(words::publish_known_effects(&slice.spec.driver)),
+            Finding::new(Code::TaintEffectUnknown, Subject::slice(slice), message)
+                .advice(words::publish_known_effects(&slice.spec.driver)),
         );
     }
 }

@@ -114,7 +114,7 @@ fn binding_conditions(look: &mut Look<'_>, upgrade: &Upgrade) {
     });
     let findings: Vec<Finding> = slices
         .map(|slice| {
-            let subject = Subject::of(Kind::ResourceSlice, &slice.metadata);
+            let subject = Subject::slice(slice);
             Finding::new(Code::GateDefaults, subject, words::binds_later(minor))
                 .severity(Severity::Warning)
                 .order(upgrade.step(minor))
@@ -214,7 +214,7 @@ fn old_counters(look: &mut Look<'_>, step: u32) {
     let old = slices.filter(|slice| !slice.spec.shared_counters.is_empty() && !slice.spec.devices.is_empty());
     let findings: Vec<Finding> = old
         .map(|slice| {
-            let subject = Subject::of(Kind::ResourceSlice, &slice.metadata);
+            let subject = Subject::slice(slice);
             Finding::new(Code::OldCounters, subject, words::OLD_COUNTERS.to_owned())
                 .order(step)
                 .advice(words::publish_counters(&slice.spec.driver))
@@ -288,7 +288,7 @@ fn without_tolerations(look: &mut Look<'_>, upgrade: &Upgrade) {
             if lost.is_empty() {
                 return None;
             }
-            let subject = Subject::of(Kind::ResourceClaim, &claim.metadata);
+            let subject = Subject::claim(claim);
             let message = words::tolerations_are_lost(minor, &lost);
             Some(
                 Finding::new(Code::AllocationTolerations, subject, message)
