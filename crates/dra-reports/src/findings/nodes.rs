@@ -448,7 +448,6 @@ fn hardware_twice(look: &mut Look<'_>) {
     let by_class = cluster
         .environment()
         .enabled(Component::Scheduler, Gate::DRAExtendedResource);
-    let mut found = Vec::new();
     for node in cluster.nodes() {
         let name = &node.metadata.name;
         let Some(drivers) = drivers.get(name) else {
@@ -459,7 +458,7 @@ fn hardware_twice(look: &mut Look<'_>) {
                 let class = classes.get(resource).and_then(|classes| classes.first());
                 let class = class.filter(|_| by_class).map(|class| &class.metadata.name);
                 let message = words::hardware_twice(resource, amount, driver, class);
-                found.push(
+                look.add(
                     Finding::new(Code::HardwareTwice, Subject::node(node), message)
                         .advice(words::keep_one_off(driver))
                         .look(Command::kubectl("describe").object(Kind::Node, name).done())
@@ -468,7 +467,6 @@ fn hardware_twice(look: &mut Look<'_>) {
             }
         }
     }
-    look.add_all(found);
 }
 
 #[cfg(test)]

@@ -111,7 +111,6 @@ fn select_nothing(look: &mut Look<'_>) {
     let drivers: BTreeSet<_> = pools.iter().map(|pool| pool.driver.clone()).collect();
     // Devices that are only held are few, those that are published many: the former are compared one by one.
     let unpublished = look.inventory().unpublished();
-    let mut found = Vec::new();
     for rule in cluster.rules() {
         let Some(selector) = &rule.spec.device_selector else {
             continue;
@@ -144,11 +143,10 @@ fn select_nothing(look: &mut Look<'_>) {
             continue;
         }
         let message = words::selects_nothing(selector, pools.len());
-        found.push(
+        look.add(
             Finding::new(Code::RuleSelectsNothing, subject(rule), message)
                 .fix(delete(Kind::DeviceTaintRule, [&rule.metadata.name]))
                 .joins([scoped_key(Kind::DeviceTaintRule, &rule.metadata.name)]),
         );
     }
-    look.add_all(found);
 }
