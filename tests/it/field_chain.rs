@@ -101,7 +101,7 @@ const CASES: &[Case] = &[
         file: "container-crashes-on-one-node",
         code: 1,
         has: &[
-            "Note: driver gpu.nvidia.com publishes no devices for n-2",
+            "pending: no node has an available device of class gpu.nvidia.com; driver gpu.nvidia.com publishes no devices for n-2",
             "(container gpus: CrashLoopBackOff",
         ],
         has_not: &[],
@@ -3040,6 +3040,209 @@ const CASES: &[Case] = &[
             "(has(device.attributes['gpu.nvidia.com'].cudaDriverVersion) && device.attributes['gpu.nvidia.com'].cudaDriverVersion.compareTo(semver('13.0.0')) >= 0)",
         ],
         has_not: &["1. remove"],
+    },
+    // Devices of another node are in use, and the driver of this one crashes: both stand in the first line.
+    Case {
+        ask: "explain pod/eval-l8s4v -n=ml --complete --now=2026-12-02T10:00:00Z",
+        file: "driver-older-than-its-kernel-module",
+        code: 1,
+        has: &[
+            "pending: no node has 2 available devices of class gpu.nvidia.com; driver gpu.nvidia.com publishes no devices for gpu-1:",
+        ],
+        has_not: &[],
+    },
+    // What a reboot deleted is not written again by a driver that crashes.
+    Case {
+        ask: "explain pod/llm-5d9c7b6f4-7hk2x -n=ml --complete --now=2026-12-02T10:00:00Z",
+        file: "driver-down-after-a-reboot",
+        code: 1,
+        has: &[
+            "driver gpu.nvidia.com has not rewritten them: pod/nvidia-dra-driver-gpu/",
+            "1. ask the owner of driver gpu.nvidia.com",
+            "then recreate the pod",
+        ],
+        has_not: &[],
+    },
+    // A claim of several pods keeps its device: their replacements get it again.
+    Case {
+        ask: "simulate eviction --taint=gpu.nvidia.com/gpu-1/gpu-0=gpu.nvidia.com/xid=79:NoExecute --complete --now=2026-12-02T10:00:00Z",
+        file: "shared-claim-of-a-tainted-device",
+        code: 0,
+        has: &[
+            "3 are recreated and evicted again",
+            "claim/ml/shared-gpu keeps its devices as long as a pod uses it",
+        ],
+        has_not: &["tolerate the taints for some time"],
+    },
+    // The container runtime of one node has CDI off.
+    Case {
+        ask: "explain pod/vision-5d9c7b6f4-9wq4v -n=ml --complete --now=2026-12-02T10:00:00Z",
+        file: "containerd-of-one-node-without-cdi",
+        code: 1,
+        has: &[
+            "gpu-2 has containerd 1.7.24, where CDI is off by default",
+            "1. ask an administrator to enable CDI in containerd 1.7.24 on gpu-2",
+        ],
+        has_not: &[],
+    },
+    // One registry behind images of several teams.
+    Case {
+        ask: "explain -A --complete --now=2026-12-02T10:00:00Z",
+        file: "registry-does-not-answer",
+        code: 1,
+        has: &[
+            "12 pods are pending: 1 cause",
+            "harbor.acme.io: dial tcp 10.40.0.9:443: i/o timeout",
+            "registry harbor.acme.io is reachable",
+        ],
+        has_not: &[],
+    },
+    // The network interface of a device, in the words of the container runtime.
+    Case {
+        ask: "explain pod/allreduce-k2d8v -n=train --complete --now=2026-12-02T10:00:00Z",
+        file: "sandbox-names-an-interface",
+        code: 1,
+        has: &[
+            "sandbox with device dra.net/aks-nd96-1/pci-f628-00-02-0",
+            "1. ask the owner of driver dra.net to check device",
+        ],
+        has_not: &[],
+    },
+    // Free devices of nodes that the pod does not select do not matter.
+    Case {
+        ask: "explain pod/segment-k2d8v -n=vision --complete --now=2026-12-03T10:00:00Z",
+        file: "nodes-of-the-team-are-full",
+        code: 1,
+        has: &["pending: none of the 2 eligible nodes has an available device of class gpu.nvidia.com"],
+        has_not: &["cannot take the pod"],
+    },
+    // Pods of a DaemonSet cannot share a claim with devices of one node.
+    Case {
+        ask: "explain pod/nic-probe-fdcf2 -n=netops --complete --now=2026-12-03T10:00:00Z",
+        file: "daemonset-with-one-claim",
+        code: 1,
+        has: &[
+            "other pods of DaemonSet nic-probe use it",
+            "1. give each pod of DaemonSet nic-probe a claim of its own",
+        ],
+        has_not: &["maxSurge"],
+    },
+    // The strategy of one Deployment does not end the pods of another.
+    Case {
+        ask: "explain pod/llama-predictor-00002-deployment-5d9c7b6f4-q8v2z -n=serving --complete --now=2026-12-03T10:00:00Z",
+        file: "revisions-in-two-deployments",
+        code: 1,
+        has: &["1. add a node like"],
+        has_not: &["Recreate"],
+    },
+    // Slices that contradict each other take devices away.
+    Case {
+        ask: "explain pod/filter-5d9c7b6f4-4kd7m -n=dsp --complete --now=2026-12-03T10:00:00Z",
+        file: "pool-with-a-device-twice",
+        code: 1,
+        has: &[
+            "pool fpga.acme.io/edge-1 is invalid: duplicate device name card-0",
+            "1. ask the driver's owner to correct the slices of pool/fpga.acme.io/edge-1",
+        ],
+        has_not: &[],
+    },
+    // The same of the driver.
+    Case {
+        ask: "explain driver/fpga.acme.io --complete --now=2026-12-03T10:00:00Z",
+        file: "pool-with-a-device-twice",
+        code: 1,
+        has: &[
+            "publishes 6 devices for 2 nodes, but pool/fpga.acme.io/edge-1 has several devices named card-0, card-1",
+        ],
+        has_not: &[],
+    },
+    // A Deployment is repaired, and paused.
+    Case {
+        ask: "explain pod/rerank-5d9c7b6f4-k7d2x -n=ml --complete --now=2026-12-03T10:00:00Z",
+        file: "paused-before-its-repair",
+        code: 1,
+        has: &[
+            "Deployment rerank has a newer pod template than this pod",
+            "1. resume the rollout of deployment/ml/rerank",
+        ],
+        has_not: &[],
+    },
+    // A StatefulSet is repaired, and its pod is not deleted.
+    Case {
+        ask: "explain pod/llm-1 -n=ml --complete --now=2026-12-03T10:00:00Z",
+        file: "updated-on-delete",
+        code: 1,
+        has: &[
+            "StatefulSet llm has a newer pod template than this pod",
+            "1. delete pod/ml/llm-1",
+        ],
+        has_not: &[],
+    },
+    // A template is named as a claim, and the other way round.
+    Case {
+        ask: "explain pod/edge-5d9c7b6f4-4kd7m -n=net --complete --now=2026-12-03T10:00:00Z",
+        file: "template-named-as-a-claim",
+        code: 1,
+        has: &[
+            "1. name template/net/one-nic, which exists, in resourceClaimTemplateName instead of resourceClaimName",
+            "Deployment edge creates pod/net/",
+        ],
+        has_not: &[],
+    },
+    // The other way round.
+    Case {
+        ask: "explain pod/probe-0 -n=net --complete --now=2026-12-03T10:00:00Z",
+        file: "claim-named-as-a-template",
+        code: 1,
+        has: &[
+            "1. name claim/net/lab-nic, which exists, in resourceClaimName instead of resourceClaimTemplateName",
+        ],
+        has_not: &[],
+    },
+    // Kueue manages a Job that names no queue.
+    Case {
+        ask: "explain job/score -n=team-b --complete --now=2026-12-03T10:00:00Z",
+        file: "job-without-a-queue",
+        code: 1,
+        has: &["1. name a LocalQueue in label kueue.x-k8s.io/queue-name"],
+        has_not: &[],
+    },
+    // A LeaderWorkerSet recreates a group with the first of its pods.
+    Case {
+        ask: "simulate eviction --node=gpu-2 --key=acme.com/rma --complete --now=2026-12-03T10:00:00Z",
+        file: "group-restarts-with-one-pod",
+        code: 0,
+        has: &[
+            "1 more pod is recreated with the group of an evicted one",
+            "its group is recreated, too: deepseek-0",
+        ],
+        has_not: &[],
+    },
+    // A node has lost a label.
+    Case {
+        ask: "explain pod/fw-5d9c7b6f4-9wq4v -n=net --complete --now=2026-12-03T10:00:00Z",
+        file: "label-lost-by-a-node",
+        code: 1,
+        has: &["1. restore the labels of node/nic-1: pool=dpdk"],
+        has_not: &[],
+    },
+    // A volume claim is being deleted, and in use.
+    Case {
+        ask: "explain pod/vec-0 -n=ml --complete --now=2026-12-03T10:00:00Z",
+        file: "volume-claim-deleted-and-in-use",
+        code: 1,
+        has: &[
+            "1. wait for the end of pod/ml/inspector, which still uses persistentvolumeclaim/ml/data-vec-0",
+        ],
+        has_not: &[],
+    },
+    // Nothing attaches a device.
+    Case {
+        ask: "explain pod/render-5d9c7b6f4-4kd7m -n=ml --complete --now=2026-12-03T10:00:00Z",
+        file: "device-never-attached",
+        code: 1,
+        has: &["1. ask the driver's owner why nothing sets condition composable.acme.io/Attached"],
+        has_not: &[],
     },
 ];
 

@@ -48,6 +48,8 @@ pub struct NodeStatus {
 pub struct NodeInfo {
     /// `v1.37.2`.
     pub kubelet_version: Str,
+    /// `containerd://2.1.4`.
+    pub container_runtime_version: Str,
 }
 
 /// `policy/v1` PodDisruptionBudget.

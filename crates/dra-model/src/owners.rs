@@ -37,6 +37,8 @@ pub struct Owner {
     pub managed_by: Option<Str>,
     /// True if it is a LeaderWorkerSet that creates the workers of a group once their leader is ready.
     pub awaits_leader: bool,
+    /// True for a LeaderWorkerSet that recreates all pods of a group with the first that is gone.
+    pub recreates_group: bool,
     /// True if its user has paused its rollout.
     pub is_paused: bool,
     /// The revision that its pods are to have, if it is a StatefulSet that replaces no pod of another one before that is ready.
@@ -71,6 +73,8 @@ pub struct Owner {
     pub gathers: Option<Gathers>,
     /// True if pods of it have claims, as far as its template says so.
     pub has_claims: bool,
+    /// Names of the claims and templates of these, as far as its template has them.
+    pub claims: BTreeSet<Str>,
     /// Extended resources of its pods, as far as its template has them.
     pub extended: BTreeSet<Str>,
 }
@@ -177,8 +181,13 @@ impl Owners {
         else {
             return;
         };
-        let (mut has_claims, mut extended) = (false, BTreeSet::new());
-        add_wanted(&all, &mut has_claims, &mut extended);
+        let mut wanted = Wanted::default();
+        wanted.add(&all);
+        let Wanted {
+            has_claims,
+            claims,
+            extended,
+        } = wanted;
         // What is no object has none of the fields.
         let spec = Spec::deserialize(&all).unwrap_or_default();
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
@@ -220,6 +229,8 @@ impl Owners {
                 .as_str()
                 .filter(|name| (group, kind) == ("batch", "Job") && *name != JOB_CONTROLLER)
                 .map(Str::from),
+            recreates_group: kind == "LeaderWorkerSet"
+                && spec.leader_worker_template["restartPolicy"] != "None",
             awaits_leader: kind == "LeaderWorkerSet" && spec.startup_policy == "LeaderReady",
             is_paused: group == "apps" && spec.paused == true,
             update_revision: status
@@ -253,6 +264,7 @@ impl Owners {
             state,
             gathers: Gathers::of(group, kind, &spec, &status),
             has_claims,
+            claims,
             extended,
             key: key.clone(),
         };
@@ -365,25 +377,39 @@ fn tolerations(group: &str, kind: &str, spec: &Spec) -> Tolerations {
         .unwrap_or_default()
 }
 
-/// Adds what pod templates anywhere in a spec want: each kind has its templates elsewhere.
-fn add_wanted(spec: &Value, has_claims: &mut bool, extended: &mut BTreeSet<Str>) {
-    match spec {
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                match (name.as_str(), value) {
-                    ("resourceClaims", Value::Array(_)) => *has_claims = true,
-                    ("requests" | "limits", Value::Object(amounts)) => {
-                        let names = amounts.keys().filter(|name| name.contains('/'));
-                        extended.extend(names.map(|name| name.as_str().into()));
+/// What pods of an owner want of devices.
+#[derive(Default)]
+struct Wanted {
+    has_claims: bool,
+    claims: BTreeSet<Str>,
+    extended: BTreeSet<Str>,
+}
+
+impl Wanted {
+    /// Adds what pod templates anywhere in a spec want: each kind has its templates elsewhere.
+    fn add(&mut self, spec: &Value) {
+        match spec {
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    match (name.as_str(), value) {
+                        ("resourceClaims", Value::Array(entries)) => {
+                            self.has_claims = true;
+                            let names = entries.iter().flat_map(|entry| {
+                                [&entry["resourceClaimName"], &entry["resourceClaimTemplateName"]]
+                            });
+                            self.claims.extend(names.filter_map(Value::as_str).map(Str::from));
+                        }
+                        ("requests" | "limits", Value::Object(amounts)) => {
+                            let names = amounts.keys().filter(|name| name.contains('/'));
+                            self.extended.extend(names.map(|name| name.as_str().into()));
+                        }
+                        _ => self.add(value),
                     }
-                    _ => add_wanted(value, has_claims, extended),
                 }
             }
+            Value::Array(items) => items.iter().for_each(|item| self.add(item)),
+            _ => {}
         }
-        Value::Array(items) => items
-            .iter()
-            .for_each(|item| add_wanted(item, has_claims, extended)),
-        _ => {}
     }
 }
 
@@ -407,6 +433,7 @@ struct Spec {
     template: Value,
     suspend: Value,
     startup_policy: Value,
+    leader_worker_template: Value,
     pod_management_policy: Value,
     update_strategy: Value,
     paused: Value,

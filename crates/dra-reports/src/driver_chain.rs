@@ -12,7 +12,7 @@ use super::stage::{
 };
 use super::warnings::all_missing;
 use super::words::{self, NoDevices};
-use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, node_of};
+use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, node_of, pool_fault};
 use dra_model::{Cluster, Gap, Kind, NodeSelector, Pod, Pool, Slice, Str, Time};
 use dra_rules::kubelet::{
     BrokenLink, Cause, Plugin, STARTING_SECONDS, Stages, offered_by_plugin, republishing,
@@ -248,7 +248,7 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
         });
     }
     let unreached = unreached(cluster, driver);
-    let incomplete = incomplete(cluster, driver, now);
+    let unusable = unusable(cluster, driver, now);
     // What is broken first.
     rows.sort_by_key(|row| (rank(row), std::cmp::Reverse(row.nodes.len())));
     let kinds = [
@@ -283,10 +283,14 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
         _ if rows.iter().all(|row| row.devices == 0 || row.nodes.is_empty()) && unreached.is_some() => {
             (DriverVerdict::Broken, unreached.unwrap_or_default())
         }
-        _ if published > 0 && incomplete.is_some() => (
-            DriverVerdict::Broken,
-            words::publishes_in_part(&serves(published, &rows), incomplete.as_ref()),
-        ),
+        _ if published > 0
+            && let Some((pool, why)) = &unusable =>
+        {
+            (
+                DriverVerdict::Broken,
+                words::publishes_in_part(&serves(published, &rows), &pool.id, why),
+            )
+        }
         _ if let Some((row, why)) = down => (
             DriverVerdict::Broken,
             words::publishes_unprepared(&serves(published, &rows), &row.nodes, why),
@@ -329,7 +333,7 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
                 message: mend_link(driver, link).into(),
                 look: look_at_link(link).ok(),
             })
-            .chain(incomplete.map(|pool| DriverFix {
+            .chain(unusable.map(|(pool, _)| DriverFix {
                 message: words::republish(driver).into(),
                 look: describe_pool(&pool.id).ok(),
             }))
@@ -354,15 +358,28 @@ fn unserved(stages: &Stages<'_>, driver: &Str) -> BTreeMap<Str, String> {
     waiting.collect()
 }
 
-/// A pool of the driver whose slices are not all there, for longer than a driver needs to publish them as far as it is known.
-fn incomplete<'c>(cluster: &'c Cluster, driver: &Str, now: Time) -> Option<Pool<'c>> {
+/// A pool of the driver with the reason why its devices cannot be allocated: slices that are not all there, for longer than a driver needs to publish
+/// them as far as it is known, or that contradict each other.
+fn unusable<'c>(cluster: &'c Cluster, driver: &Str, now: Time) -> Option<(Pool<'c>, String)> {
+    if cluster.gap(Kind::ResourceSlice, "").is_some() {
+        return None;
+    }
     let mut pools = cluster.pools().filter(|pool| pool.id.driver == *driver);
-    let lasts = |pool: &Pool<'_>| {
-        pool.newest()
-            .is_none_or(|newest| now.since(newest).as_secs() >= STARTING_SECONDS)
-    };
-    let found = pools.find(|pool| !pool.is_complete() && lasts(pool));
-    found.filter(|_| cluster.gap(Kind::ResourceSlice, "").is_none())
+    pools.find_map(|pool| {
+        let lasts = pool
+            .newest()
+            .is_none_or(|newest| now.since(newest).as_secs() >= STARTING_SECONDS);
+        let parts = pool.parts();
+        let names: BTreeSet<&Str> = parts.iter().flat_map(Pool::duplicate_devices).collect();
+        let why = if !pool.is_complete() && lasts {
+            words::pool_is_incomplete(&pool)
+        } else if !names.is_empty() {
+            words::duplicates(&names)
+        } else {
+            words::pool_is_invalid(&pool_fault(cluster.environment(), &pool)?)
+        };
+        Some((pool, why))
+    })
 }
 
 /// That no node matches the selector of a slice, if there is such a slice of the driver.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use dra_model::{
     Class, ConsumerReference, DeviceId, Evidence, Gap, Gate, Key, Kind, Meta, NodeSelector, OwnerReference,
-    Pool, Slice, Str, TOO_MUCH_WORK, Taint,
+    Pool, PoolId, Slice, Str, TOO_MUCH_WORK, Taint,
 };
 
+use dra_allocator::devices::PoolFault;
 use dra_rules::validation::Webhook;
 
 use crate::listing::{selector_terms, some};
@@ -95,12 +96,22 @@ pub(crate) fn pool_is_incomplete(pool: &Pool<'_>) -> String {
     )
 }
 
-/// What a driver publishes, and that a pool of it is incomplete.
-pub(super) fn publishes_in_part(serves: &str, pool: Option<&Pool<'_>>) -> String {
-    let why = pool.map_or_else(String::new, |pool| {
-        format!(", but pool/{} {}", pool.id, pool_is_incomplete(pool))
-    });
-    format!("{serves}{why}")
+/// That slices of a pool contradict each other.
+pub(crate) fn pool_is_invalid(fault: &PoolFault) -> String {
+    format!("is invalid, so kube-scheduler allocates none of its devices: {fault}")
+}
+
+/// That devices of a pool have the same name.
+pub(crate) fn duplicates(names: &BTreeSet<&Str>) -> String {
+    format!(
+        "has several devices named {}: on a node that reaches more than one of them, kube-scheduler allocates no device of the pool",
+        some(names)
+    )
+}
+
+/// What a driver publishes, and what is wrong with a pool of it.
+pub(super) fn publishes_in_part(serves: &str, pool: &PoolId, why: &str) -> String {
+    format!("{serves}, but pool/{pool} {why}")
 }
 
 /// What a class does with an extended resource that `others` name, too; it is the first that counts.

@@ -15,6 +15,7 @@ use crate::output::{Page, Report, View};
 use dra_model::{Change, Cluster, Gap, Key, Kind, NO_EFFECT, NO_EXECUTE, Str, Taint, TaintRule, Time};
 use dra_reports::presence::Mention;
 use dra_reports::{Selection, all_missing};
+use dra_rules::owners::LEADER_WORKER_SET;
 use dra_rules::scheduling::{AssumedGate, DevicePattern, TaintDevices, of_placed};
 use dra_rules::simulation::{
     DeviceChoice, DryRun, EvictionReport, PodVerdict, World, assumed_gates, put_rule, report, rules_for,
@@ -165,11 +166,11 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let changes = changes(ctx, &args, &cluster, &rules, now)?;
     let namespace = selection.namespace.as_ref();
     let mut report = simulated(&cluster, now, &changes, namespace, args.toleration_report);
-    let jobs = jobs(&cluster, &report);
-    if ctx.is_live() && !jobs.is_empty() {
-        let unread = ctx.learn_owners(&mut cluster, jobs).await?;
+    let wanted = owners_wanted(&cluster, &report);
+    if ctx.is_live() && !wanted.is_empty() {
+        let unread = ctx.learn_owners(&mut cluster, wanted).await?;
         let mut owners = cluster.environment().owners.iter();
-        if owners.any(|owner| owner.fails_next) {
+        if owners.any(|owner| owner.fails_next || owner.recreates_group) {
             report = simulated(&cluster, now, &changes, namespace, args.toleration_report);
         }
         report.warnings.extend(unread);
@@ -187,21 +188,22 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// The most Jobs of evicted pods that are read.
-const MOST_JOBS: usize = 50;
+/// The most owners of evicted pods that are read.
+const MOST_OWNERS: usize = 50;
 
-/// The Jobs of evicted pods: one may fail with its pod.
-fn jobs(cluster: &Cluster, report: &EvictionReport) -> Vec<OwnersWanted> {
+/// The owners of evicted pods that do more than to recreate them: a Job may fail with its pod, and a LeaderWorkerSet recreates a whole group.
+fn owners_wanted(cluster: &Cluster, report: &EvictionReport) -> Vec<OwnersWanted> {
     let evicted = report
         .pods
         .iter()
         .filter(|item| item.verdict == PodVerdict::Evicted);
-    let jobs = evicted.filter_map(|item| {
+    let owners = evicted.filter_map(|item| {
         let pod = cluster.pod(&Key::new(item.namespace.clone(), item.name.clone()))?;
-        let job = pod.metadata.controller().filter(|owner| owner.kind == "Job")?;
-        Some((item.namespace.clone(), job.clone()))
+        let is_grouped = pod.metadata.label(LEADER_WORKER_SET).is_some();
+        let owner = pod.metadata.controller()?;
+        (is_grouped || owner.kind == "Job").then(|| (item.namespace.clone(), owner.clone()))
     });
-    OwnersWanted::above(jobs, MOST_JOBS)
+    OwnersWanted::above(owners, MOST_OWNERS)
 }
 
 /// What the current taints do.

@@ -9,7 +9,7 @@ use std::ops::Deref;
 use foldhash::fast::RandomState;
 use typed_index_collections::TiVec;
 
-use dra_model::{Counter, Device, Slice, Str};
+use dra_model::{Component, Counter, Device, Environment, Gate, Pool, Slice, Str};
 
 use crate::places::places;
 
@@ -196,10 +196,17 @@ pub enum PoolFault {
     },
 }
 
-/// Returns what makes a pool invalid on every node, if `slices` are its newest generation: two counter sets of one name, or a device that
-/// draws from counters which do not exist.
-pub fn pool_fault<'a>(slices: impl Iterator<Item = &'a Slice>) -> Option<PoolFault> {
-    let slices: Vec<_> = slices.collect();
+/// Returns what makes a pool invalid on every node that reaches it, as far as kube-scheduler looks for it: two counter sets of one name, or a
+/// device that draws from counters which do not exist.
+pub fn pool_fault(environment: &Environment, pool: &Pool<'_>) -> Option<PoolFault> {
+    if !environment.enabled(Component::Scheduler, Gate::DRAPartitionableDevices) {
+        return None;
+    }
+    pool.parts().iter().find_map(part_fault)
+}
+
+fn part_fault(part: &Pool<'_>) -> Option<PoolFault> {
+    let slices: Vec<&Slice> = part.slices.iter().map(|slice| &***slice).collect();
     let mut index = match CounterIndex::new(&slices, false) {
         Ok(index) => index,
         Err(fault) => return Some(fault),

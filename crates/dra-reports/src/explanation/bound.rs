@@ -454,8 +454,6 @@ fn leader_set<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Owner> {
 /// Adds what ends the cause that keeps the pod where it is.
 fn help(report: &mut Diagnosis, stages: &Stages<'_>, found: &PodStage<'_>) {
     if let Some(advice) = advise(stages, found) {
-        let mut fix = FixItem::unproven(advice.kind, advice.target, advice.message, advice.remedy);
-        fix.look = advice.look;
-        report.fixes.push(fix);
+        report.fixes.push(FixItem::of_advice(advice));
     }
 }

@@ -422,6 +422,8 @@ pub(crate) enum Cause {
     Absent(Absence),
     /// No node that is left has a device for the request, as its driver publishes nothing there.
     Unserved(Unserved),
+    /// The cause, and a fault of a driver that takes devices of other nodes away.
+    Besides(Box<Cause>, Box<Cause>),
     /// Nothing is published for nodes as their kubelets have just been started.
     Republishing(Republishing),
     /// No node and no class offers an extended resource, and how many devices are free of a class that could.
@@ -450,6 +452,8 @@ pub(crate) enum Cause {
     Kept(Box<Cause>, OwnerName, Kept),
     /// The devices are held by these pods, which wait for the subject: the owner starts no pod before all have nodes.
     Circle(Box<Cause>, OwnerName, Vec<Key>),
+    /// The pod is of an earlier pod template than this owner has.
+    Superseded(Box<Cause>, OwnerName),
     /// A queue holds the pod back.
     Queued(Queued),
     /// The pod's PodGroup is not placed, and what the first of its pods lacks.
@@ -784,7 +788,11 @@ impl Cause {
             Self::NotAlike(_) => "Constraint",
             Self::NotEnough(_) => "NotTogether",
             Self::Outdated(..) => "PoolOutdated",
-            Self::Held(cause, _) | Self::Kept(cause, ..) | Self::Deallocated(cause) => cause.code(),
+            Self::Besides(cause, _)
+            | Self::Held(cause, _)
+            | Self::Kept(cause, ..)
+            | Self::Superseded(cause, _)
+            | Self::Deallocated(cause) => cause.code(),
             Self::Circle(..) => "OwnerWaits",
             Self::Queued(_) => "Queued",
             Self::Gang(gang, _) => Fact::Gang(gang.clone()).code(),
@@ -896,6 +904,14 @@ impl Diagnosis {
         }
         if !self.gaps.contains(gap) {
             self.gaps.push(gap.clone());
+        }
+    }
+
+    /// Adds the fault of a driver to the cause, unless it is the cause.
+    pub(super) fn add_fault(&mut self, fault: Cause) {
+        let cause = self.cause.take_if(|cause| *cause != fault);
+        if let Some(cause) = cause {
+            self.cause = Some(Cause::Besides(Box::new(cause), Box::new(fault)));
         }
     }
 

@@ -12,18 +12,19 @@ use super::items::{ClusterVerdict, DeviceCount, FixItem};
 use super::user::is_unused;
 use super::words::fixes::{self as words, Before};
 use super::{gets, waiting};
+use crate::listing::selector_terms;
 use crate::remedy::{Remedy, top_owner};
 use crate::script::{self, Command, NoCommand, Resource, Script, delete_in, describe_pool};
-use crate::stage::{Subject, cause_text, logs_of, look_at_link, mend_link};
+use crate::stage::{Subject, cause_text, logs_of, look_at_link, mend_link, recreate_superseded};
 use crate::words::{republish, restore_webhook};
 use dra_allocator::devices::{RuledOut, says_unhealthy};
 use dra_allocator::{ConstraintName, Together};
 use dra_model::{
-    Claim, Cluster, Component, DeviceId, Event, Gate, Key, Kind, NodeSelector, Owner, Pod, PodGroup, PoolId,
-    Str, Strategy, Taint, Time,
+    Claim, Cluster, Component, DeviceId, Event, Gate, Key, Kind, Node, NodeSelector, Owner, Pod, PodGroup,
+    PoolId, Str, Strategy, Taint, Time,
 };
-use dra_rules::kubelet::{BrokenLink, KeptOff, PUBLISHING_SECONDS, PodStage};
-use dra_rules::owners::{OwnerName, Rollout};
+use dra_rules::kubelet::{BrokenLink, KeptOff, PUBLISHING_SECONDS, PodStage, binding_timeouts};
+use dra_rules::owners::{OwnerName, Rollout, superseding};
 use dra_rules::quota::{Quotas, Refusal, lacks_use, refusing};
 use dra_rules::reservation::{self, UnlistedDevices, claim_names, former_pods, manager};
 use dra_rules::scheduling::{BINDING_TIMEOUT, Fix, Fixes, Found, Readiness, ShortGang, victims};
@@ -91,14 +92,20 @@ impl Diagnosis {
     }
 
     /// What the driver of a device has to say before the pod is bound. Nothing can be simulated there.
-    pub(super) fn add_binding(&mut self, claim: &Claim, state: &Readiness) {
+    pub(super) fn add_binding(&mut self, cluster: &Cluster, claim: &Claim, state: &Readiness) {
         let Readiness::Pending { condition, device } = state else {
             return;
         };
         let allocation = claim.status.allocation.as_ref();
         let allocated = allocation.and_then(|allocation| allocation.allocation_timestamp);
         let until = allocated.map(|at| at.after(BINDING_TIMEOUT));
-        let [target, message, who] = words::binding(condition, device, &claim.key(), until);
+        let [target, message, who] = words::binding(
+            condition,
+            device,
+            &claim.key(),
+            until,
+            binding_timeouts(cluster, claim),
+        );
         let fix = FixItem::unproven("AwaitBinding", target, message, Remedy::by_hand(who));
         let look = Command::dra("describe")
             .here()
@@ -156,6 +163,20 @@ impl Diagnosis {
         self.fixes.push(raise.look(describe_quota(&quota.key())));
         self.notes
             .extend(words::unused_claims(unused.into_iter().map(|claim| claim.key())));
+    }
+
+    /// Has a pod created from the newer pod template of its owner, where it has one, before anything else is changed for it.
+    pub(super) fn supersede(&mut self, cluster: &Cluster, pod: &Pod) {
+        let Some(owner) = superseding(cluster, pod) else {
+            return;
+        };
+        let Some(cause) = self.cause.take() else { return };
+        let fix = match owner.kind.as_str() {
+            "Deployment" => FixItem::resume(&owner.key),
+            _ => FixItem::of_advice(recreate_superseded(pod)),
+        };
+        self.cause = Some(Cause::Superseded(Box::new(cause), owner.into()));
+        self.fixes.insert(0, fix);
     }
 
     /// What a pool lacks whose slices are not all there, as far as it is known, and who publishes them.
@@ -288,6 +309,10 @@ fn describe_quota(key: &Key) -> Result<Script, NoCommand> {
     describe.namespace(&key.namespace).done()
 }
 
+fn show_labels() -> Result<Script, NoCommand> {
+    Command::kubectl("get").args(&["nodes", "--show-labels"]).done()
+}
+
 impl FixItem {
     /// Deletes a claim that no pod uses.
     fn of_unused(claim: &Key) -> Self {
@@ -336,6 +361,13 @@ impl FixItem {
             Remedy::by_hand(mend_link(driver, link)),
         )
         .look(look_at_link(link))
+    }
+
+    /// Has a driver correct the slices of a pool that contradict each other.
+    pub(super) fn correct_pool(id: &PoolId) -> Self {
+        let target = format!("driver/{}", id.driver);
+        let remedy = Remedy::by_hand(words::CORRECT_POOL);
+        Self::unproven("RestoreDriver", target, words::correct_pool(id), remedy).look(describe_pool(id))
     }
 
     /// Keeps a DaemonSet off nodes that are not meant to have devices, where `pod` is one of its pods, and the node of the pod is such a node.
@@ -427,15 +459,31 @@ impl FixItem {
         let nodes: BTreeSet<&Str> = users.iter().filter_map(|pod| pod.node()).collect();
         let only = nodes.first().filter(|_| nodes.len() == 1);
         let target = only.map_or_else(|| format!("claim/{claim}"), |node| format!("node/{node}"));
-        let message = words::restore_labels(only.copied(), claim, selector);
-        let look = Command::kubectl("get").args(&["nodes", "--show-labels"]).done();
+        let terms = selector_terms(selector).join(" or ");
         Self::unproven(
             "RestoreNode",
             target,
-            message,
+            words::restore_labels(only.copied(), claim, &terms),
             Remedy::by_hand(words::RESTORE_LABELS),
         )
-        .look(look)
+        .look(show_labels())
+    }
+
+    /// Has a node get the labels back that the node selector of a pod requires, where it lacks some.
+    pub(super) fn restore_labels(pod: &Pod, node: &Node) -> Option<Self> {
+        let name = &node.metadata.name;
+        let selector = pod.spec.node_selector.iter();
+        let lacking = selector.filter(|(key, value)| node.metadata.label(key) != Some(value));
+        let lacking: Vec<String> = lacking.map(|(key, value)| format!("{key}={value}")).collect();
+        (!lacking.is_empty()).then(|| {
+            Self::unproven(
+                "RestoreNode",
+                format!("node/{name}"),
+                words::restore_labels(Some(name), &pod.key(), &lacking.join(", ")),
+                Remedy::by_hand(words::RESTORE_LABELS).note(words::HAD_LABELS),
+            )
+            .look(show_labels())
+        })
     }
 
     /// Waits for the node that an autoscaler is adding for the pod.
@@ -678,20 +726,25 @@ impl FixItem {
         )
     }
 
+    /// Resumes the rollout of a Deployment.
+    fn resume(key: &Key) -> Self {
+        let resume = Command::kubectl("rollout").arg("resume");
+        let resume = resume.object(Resource::called("deployment"), &key.name);
+        Self::unproven(
+            "ChangeStrategy",
+            format!("deployment/{key}"),
+            words::resume(key),
+            Remedy::command(resume.namespace(&key.namespace).done()).note(words::RESUMED),
+        )
+    }
+
     /// Has the Deployment above a pod end old pods before it makes new ones, after which the pod fits on `nodes`. What a Deployment does is
     /// known: it ends all old ones then.
     pub(super) fn of_strategy(cluster: &Cluster, pod: &Pod, nodes: &[Str]) -> Option<Self> {
         let (deployment, rollout) = Rollout::of(cluster, pod)?;
         let key = &deployment.key;
         if rollout == Rollout::Paused {
-            let resume = Command::kubectl("rollout").arg("resume");
-            let resume = resume.object(Resource::called("deployment"), &key.name);
-            return Some(Self::unproven(
-                "ChangeStrategy",
-                format!("deployment/{key}"),
-                words::resume(key),
-                Remedy::command(resume.namespace(&key.namespace).done()).note(words::RESUMED),
-            ));
+            return Some(Self::resume(key));
         }
         let command = script::recreate_strategy(key);
         let mut remedy = Remedy::command(command).note(words::STRATEGY);

@@ -89,6 +89,7 @@ pub(super) fn requeued(queued: &Queued) -> FixItem {
     let (message, who) = match queued.retry {
         Retry::Automatic => words::workload_admitted(workload),
         Retry::WithQueue => words::queue_there(workload),
+        Retry::WithName => words::queue_named(workload),
         Retry::WithQuota => words::more_quota(workload),
         Retry::WhenActive => words::activated(workload),
         Retry::Never => words::corrected(workload),

@@ -20,7 +20,7 @@ use dra_model::{
     AllocationMode, Claim, Cluster, DeviceRequest, Key, Node, Pod, PoolId, Quantity, Str, Taint, Time,
 };
 use dra_rules::kubelet::{self, BrokenLink, KeptOff, Stages, fewer_than_alike, offered_by_plugin};
-use dra_rules::scheduling::{self, Cycle, Lack, Plain, drivers_named};
+use dra_rules::scheduling::{self, Cycle, Lack, Plain, drivers_named, matches_affinity};
 
 /// How the devices of a node count for each request.
 pub(super) fn counts(explanation: &dra_allocator::Explanation<'_>) -> Vec<DeviceCount> {
@@ -450,7 +450,7 @@ impl Asked<'_> {
         match spec.allocation_mode {
             AllocationMode::ExactCount => {
                 let wanted = counts.first()?.wanted?;
-                let lost = self.lost_to_filters(&key, name, wanted);
+                let lost = self.lost_to_filters(&counts, wanted);
                 Some(lost.map_or_else(
                     || Cause::TooFew(self.among, wanted, kind.clone(), self.lost(&counts)),
                     |(node, why)| Cause::Filtered(node, wanted, kind.clone(), why),
@@ -515,15 +515,28 @@ impl Asked<'_> {
         })
     }
 
-    /// A node that has enough devices for the request, and that another filter rejects.
-    fn lost_to_filters(&self, claim: &Key, name: &Str, wanted: u64) -> Option<(Str, Fact)> {
+    /// A node that has enough devices for the request, and that another filter rejects. Where nodes that the pod selects have such devices, in use or not,
+    /// those of others do not matter.
+    fn lost_to_filters(&self, counts_there: &[DeviceCount], wanted: u64) -> Option<(Str, Fact)> {
         if !matches!(self.among, Among::Left(_)) {
             return None;
         }
+        let DeviceCount {
+            claim, request: name, ..
+        } = counts_there.first()?;
         let cluster = self.cycle.scheduler().cluster();
+        let has_some = counts_there.iter().any(|count| count.matching > 0);
+        let pod = self.cycle.pod().filter(|_| has_some);
+        let known = pod.map(|pod| nodes_of_siblings(cluster, pod)).unwrap_or_default();
+        let is_meant = |node: &NodeDiagnosis| {
+            pod.is_none_or(|pod| {
+                let is_selected = |node| matches_affinity(pod, node);
+                known.contains(&node.node) || cluster.node(&node.node).is_some_and(|node| is_selected(node))
+            })
+        };
         let rejected = self.report.nodes.iter().filter_map(|node| {
             let first = node.reasons.first()?;
-            matches!(first.fact, Fact::Plain(_)).then_some((node, &first.fact))
+            (matches!(first.fact, Fact::Plain(_)) && is_meant(node)).then_some((node, &first.fact))
         });
         rejected.take(MOST_REJECTED).find_map(|(node, why)| {
             let usable = |explanation: &mut dra_allocator::Explanation<'_>| {
@@ -655,17 +668,19 @@ pub(super) fn unserved(
     selectors: &ClassSelectors,
     now: Time,
 ) -> Option<(Unserved, bool)> {
+    let cause = match report.cause.as_ref()? {
+        Cause::Held(cause, _) | Cause::Kept(cause, ..) => cause,
+        cause => cause,
+    };
     let is_of_driver = matches!(
-        report.cause,
-        Some(
-            Cause::Nowhere(..)
-                | Cause::TooFew(..)
-                | Cause::Filtered(..)
-                | Cause::Absent(Absence::Unpublished(_) | Absence::OtherClasses(..))
-        )
+        cause,
+        Cause::Nowhere(..)
+            | Cause::TooFew(..)
+            | Cause::Filtered(..)
+            | Cause::Absent(Absence::Unpublished(_) | Absence::OtherClasses(..))
     );
     // Other devices than those that are published may be on a node that the driver was not installed for.
-    let is_unselected = matches!(report.cause, Some(Cause::Absent(Absence::Unselected { .. })));
+    let is_unselected = matches!(cause, Cause::Absent(Absence::Unselected { .. }));
     if !is_of_driver && !is_unselected {
         return None;
     }
@@ -721,7 +736,7 @@ pub(super) fn unserved(
         }
     }
     // Nodes with free devices keep the pod off, and its driver is kept off those that are left.
-    let is_meant = matches!(report.cause, Some(Cause::Filtered(..)));
+    let is_meant = matches!(cause, Cause::Filtered(..));
     // Where each node lacks the devices of some driver, drivers have to run together.
     let is_apart = || {
         judged
@@ -737,6 +752,40 @@ pub(super) fn unserved(
     };
     let (_, found) = found.filter(|(strength, _)| *strength >= least)?;
     Some((found, is_cause))
+}
+
+/// The nodes that pods of the owner of `pod` have, or had.
+pub(super) fn nodes_of_siblings<'c>(cluster: &'c Cluster, pod: &Pod) -> BTreeSet<&'c Str> {
+    let siblings = cluster
+        .pods()
+        .filter(|other| other.metadata.is_sibling(&pod.metadata));
+    siblings.filter_map(|other| other.node()).collect()
+}
+
+/// A pool whose slices contradict each other, of a driver of the first request that nodes have too few devices for.
+pub(super) fn invalid_pool(
+    report: &Diagnosis,
+    cycle: &Cycle<'_>,
+    selectors: &ClassSelectors,
+) -> Option<(PoolId, Fact)> {
+    let reasons = report.nodes.iter().flat_map(|node| &node.reasons);
+    let invalid = reasons.filter_map(|reason| match &reason.fact {
+        Fact::PoolInvalid(pool, _) => Some((reason, pool)),
+        _ => None,
+    });
+    let cluster = cycle.scheduler().cluster();
+    let mut wanted = invalid.filter(|(reason, pool)| {
+        let mut claims = cycle.user_claims().iter();
+        let claim = claims.find(|claim| Some(claim.key()) == reason.claim);
+        let spec = claim
+            .zip(reason.request.as_ref())
+            .and_then(|(claim, request)| spec(claim, request));
+        spec.is_some_and(|spec| {
+            drivers_of(cluster, selectors, &spec.device_class_name).contains(&pool.driver)
+        })
+    });
+    let (reason, pool) = wanted.next()?;
+    Some((pool.clone(), reason.fact.clone()))
 }
 
 /// Returns whether the node has a label that the DaemonSet of the driver requires, with another value: it is of another kind, such as of another

@@ -678,20 +678,49 @@ fn change_pod(cluster: &Cluster, before: &Arc<Pod>, after: &Pod, fixes: &[&Fix],
         }
         Some(owner) if !fixes.is_empty() => {
             let owner = top_owner(cluster, before).unwrap_or_else(|| owner.clone());
-            let name = manager(&owner);
-            if fixes.iter().any(|fix| is_added_later(cluster, before, fix)) {
-                return Remedy::by_hand(words::added_later(&name));
-            }
-            Remedy::by_hand(match owner.kind.as_str() {
-                "Job" => words::in_new_job(&key, &name),
-                // What has made it may be unknown.
-                "ReplicaSet" => words::in_template_above(&key, &name),
-                _ => words::in_template(&key, &name),
+            Remedy::by_hand(if fixes.iter().any(|fix| is_added_later(cluster, before, fix)) {
+                words::added_later(&manager(&owner))
+            } else {
+                in_owner(&key, &owner)
             })
         }
         _ if operations.is_empty() => renew(cluster, before),
         _ => Remedy::command(script::remake(Kind::Pod, &key, operations)).note(words::pod_is_recreated(&key)),
     }
+}
+
+/// Where a change of a pod goes that `owner` has made.
+fn in_owner(pod: &Key, owner: &OwnerReference) -> String {
+    let name = manager(owner);
+    match owner.kind.as_str() {
+        "Job" => words::in_new_job(pod, &name),
+        // What has made it may be unknown.
+        "ReplicaSet" => words::in_template_above(pod, &name),
+        _ => words::in_template(pod, &name),
+    }
+}
+
+/// Has the pod name `missing`, which is no claim, as a template, or the other way round, where there is such an object.
+pub(super) fn name_other_kind(cluster: &Cluster, pod: &Pod, missing: &Key, kind: Kind) -> Option<FixItem> {
+    let is_there = match kind {
+        Kind::ResourceClaim => cluster.template(missing).is_some(),
+        _ => cluster.claim(missing).is_some(),
+    };
+    let key = pod.key();
+    let how = || match top_owner(cluster, pod).or_else(|| pod.metadata.controller().cloned()) {
+        Some(owner) => in_owner(&key, &owner),
+        None if pod.metadata.is_only_written() => words::in_manifest(&key),
+        None => words::pod_is_recreated(&key),
+    };
+    is_there.then(|| {
+        let message = words::name_other_kind(missing, kind);
+        FixItem::unproven(
+            "CorrectPods",
+            format!("pod/{key}"),
+            message,
+            Remedy::by_hand(how()),
+        )
+    })
 }
 
 /// Returns whether the pod template of the pod's owner lacks already what the change takes from the pod, which something has added.

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::Sentence;
 use crate::remedy::{Remake, Remedy};
 use crate::script::{NoCommand, Script};
+use crate::stage::Advice;
 use dra_model::{Format, Key, Quantity, Str};
 
 /// Devices and consumers of an allocated claim.
@@ -321,6 +322,14 @@ pub struct FixChange {
 }
 
 impl FixItem {
+    /// What lets a pod continue from its stage.
+    pub(super) fn of_advice(advice: Advice) -> Self {
+        Self {
+            look: advice.look,
+            ..Self::unproven(advice.kind, advice.target, advice.message, advice.remedy)
+        }
+    }
+
     /// A fix that cannot be simulated.
     pub(super) fn unproven(
         kind: &'static str,

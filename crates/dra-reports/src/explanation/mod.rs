@@ -214,6 +214,7 @@ fn with_quotas(
             report
                 .notes
                 .extend(shares_alone(cluster, pod).map(|template| words::shares_alone(&template)));
+            report.supersede(cluster, pod);
             if let Some((owner, shared)) = shared_by_all(cluster, pod) {
                 report.notes.push(words::shared_by_all(&manager(owner), &shared));
                 report.share_no_claim(pod, owner, &shared);

@@ -134,7 +134,7 @@ impl Explained<'_> {
             report.notes.push(words::CORDONED_ONLY.to_owned());
         }
         for (claim, state) in cycle.not_ready() {
-            report.add_binding(claim, &state);
+            report.add_binding(self.cluster(), claim, &state);
         }
     }
 
@@ -171,6 +171,16 @@ impl Explained<'_> {
             && not_all.in_use > 0
         {
             report.notes.push(words::ADMIN_ACCESS.to_owned());
+        }
+        if let Some(Cause::Filtered(node, ..)) = &report.cause
+            && let Some(pod) = self.pod
+            && groups::nodes_of_siblings(self.cluster(), pod).contains(node)
+        {
+            let fix = self
+                .cluster()
+                .node(node)
+                .and_then(|node| FixItem::restore_labels(pod, node));
+            report.fixes.extend(fix);
         }
         waiting::add(report, self);
         report.notes.extend(self.rounded(report));
@@ -300,12 +310,17 @@ impl Explained<'_> {
                 Some(fix)
             }
             Some((unserved, false)) => {
-                report.notes.push(words::unserved(&unserved));
-                Some(FixItem::of_driver(&unserved))
+                let fix = FixItem::of_driver(&unserved);
+                report.add_fault(Cause::Unserved(unserved));
+                Some(fix)
             }
             None => fix_of_class,
         };
         report.fixes.extend(fix);
+        if let Some((pool, fact)) = groups::invalid_pool(report, cycle, selectors) {
+            report.fixes.push(FixItem::correct_pool(&pool));
+            report.add_fault(Cause::Alike(Brief::Fact(fact)));
+        }
     }
 
     /// That the policy of the devices makes more of the amount of a capacity that is requested, where that is short.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::diagnosis::{Answer, Cause, Diagnosis, Reason};
+use super::helped::name_other_kind;
 use super::items::FixItem;
 use super::{Explained, gates, words};
 use crate::remedy::{Remedy, drop_finalizers, end_consumers};
@@ -38,9 +39,10 @@ impl Explained<'_> {
                 let found = report.tell_namesake(self.cluster(), Kind::ResourceClaim, claim);
                 let message = words::fixes::create(&target, found.as_ref());
                 let who = words::fixes::create_how(Kind::ResourceClaim, found.as_ref());
-                if self.cluster().template(claim).is_some() {
-                    report.notes.push(words::template_is_meant(claim));
-                }
+                let pod = self.pod;
+                report.fixes.extend(
+                    pod.and_then(|pod| name_other_kind(self.cluster(), pod, claim, Kind::ResourceClaim)),
+                );
                 FixItem::unproven("CreateClaim", target, message, by_hand(who))
             }
             Obstacle::Claim(ClaimProblem::Deleting { claim }) => self.awaited(claim),

@@ -117,10 +117,15 @@ impl Cause {
             Self::OnNode(_, fact) => fact.erase(own),
             Self::Held(cause, _)
             | Self::Kept(cause, ..)
+            | Self::Superseded(cause, _)
             | Self::Circle(cause, ..)
             | Self::Outdated(cause, _)
             | Self::RejectedBesides(cause, _)
             | Self::Deallocated(cause) => cause.erase(own),
+            Self::Besides(cause, fault) => {
+                cause.erase(own);
+                fault.erase(own);
+            }
             Self::Alternatives(_, causes) => {
                 for (_, cause) in causes {
                     cause.erase(own);

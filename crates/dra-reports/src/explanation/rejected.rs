@@ -50,18 +50,23 @@ impl Diagnosis {
         true
     }
 
-    /// Has the pods of an owner share no claim, where they must not be on one node.
+    /// Has the pods of an owner share no claim, where they must not be on one node, or cannot be.
     pub(super) fn share_no_claim(&mut self, pod: &Pod, owner: &OwnerReference, shared: &Key) {
-        let Some(Cause::Rejected(_, by) | Cause::RejectedBesides(_, by)) = &self.cause else {
-            return;
-        };
         let is_apart = |rejection: &Rejection| {
             matches!(
                 rejection.filter,
                 Unsimulated::PodAntiAffinity | Unsimulated::OthersAntiAffinity
             )
         };
-        if !by.iter().any(is_apart) {
+        let is_at_fault = match &self.cause {
+            Some(Cause::Rejected(_, by) | Cause::RejectedBesides(_, by)) => by.iter().any(is_apart),
+            Some(Cause::Kept(cause, ..)) => {
+                matches!(&**cause, Cause::Allocated(claim, ..) if claim == shared)
+                    && self.fixes.iter().all(|fix| !fix.proven)
+            }
+            _ => false,
+        };
+        if !is_at_fault {
             return;
         }
         self.fixes.retain(|fix| fix.kind != "RelaxPlacement");
@@ -140,7 +145,7 @@ pub(super) fn fix(cluster: &Cluster, pod: &Pod, filter: Unsimulated) -> FixItem 
         }
     };
     let users = match filter {
-        Unsimulated::VolumeRestrictions => users(cluster, pod),
+        Unsimulated::VolumeRestrictions | Unsimulated::DeletedVolumeClaim => users(cluster, pod),
         _ => Vec::new(),
     };
     let (message, how) = words::fixes::placement(filter, &target, &users);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::diagnosis::{Cause, Diagnosis, StatusProblem};
 use super::fact::{Fact, NotMade};
+use super::helped::name_other_kind;
 use super::items::FixItem;
 use super::namesake::{Namesake, namesake};
 use super::words::Upcoming;
@@ -213,6 +214,10 @@ impl Diagnosis {
         self.reasons
             .push(Fact::NoTemplate(template.clone(), pod.clone()).into());
         let target = format!("resourceclaimtemplate/{template}");
+        let named = cluster.pod(pod);
+        self.fixes.extend(
+            named.and_then(|pod| name_other_kind(cluster, pod, template, Kind::ResourceClaimTemplate)),
+        );
         let found = self.tell_namesake(cluster, Kind::ResourceClaimTemplate, template);
         let (message, how) = match maker(cluster, template) {
             Some(owner) if owner.stops => (

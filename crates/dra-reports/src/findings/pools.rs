@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use super::finding::Subject;
 use super::{Code, Finding, Look, words};
 use crate::script::{delete, describe_pool};
-use crate::words::{pool_is_incomplete, republish, same_pool};
+use crate::words::{pool_is_incomplete, pool_is_invalid, republish, same_pool};
 use dra_allocator::devices::pool_fault;
-use dra_model::{Component, Gate, Kind, Pool, Str};
+use dra_model::{Kind, Pool, Str};
 
 pub(super) fn look(look: &mut Look<'_>) {
     let cluster = look.cluster;
@@ -68,14 +68,8 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
                 .look(describe()),
         );
     }
-    let environment = look.cluster.environment();
-    if all_are_known
-        && environment.enabled(Component::Scheduler, Gate::DRAPartitionableDevices)
-        && let Some(fault) = parts
-            .iter()
-            .find_map(|part| pool_fault(part.slices.iter().map(|slice| &***slice)))
-    {
-        let message = words::pool_is_invalid(&fault);
+    if all_are_known && let Some(fault) = pool_fault(look.cluster.environment(), pool) {
+        let message = pool_is_invalid(&fault);
         look.add(
             Finding::new(Code::PoolInvalid, about(), message)
                 .advice(republished())
@@ -84,7 +78,7 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
     }
     let duplicates: BTreeSet<&Str> = parts.iter().flat_map(Pool::duplicate_devices).collect();
     if !duplicates.is_empty() {
-        let message = words::duplicates(&duplicates);
+        let message = crate::words::duplicates(&duplicates);
         look.add(
             Finding::new(Code::DeviceDuplicate, about(), message)
                 .advice(republished())

@@ -143,7 +143,10 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         Cause::Finalizers(_) => Code::DeletionStuck,
         Cause::NodeGone { .. } => Code::PodOnOtherNode,
         Cause::ToBeEvicted { due: Due::Overdue(_) | Due::Unserved(_), .. } => Code::EvictionOverdue,
-        Cause::ContainerNotStarted(..) | Cause::ContainerEnds(..) | Cause::ProbeFails { .. } => Code::ContainerNotRunning,
+        Cause::ContainerNotStarted(..)
+        | Cause::ContainerEnds(..)
+        | Cause::NotInjected { .. }
+        | Cause::ProbeFails { .. } => Code::ContainerNotRunning,
         // It has ended, and its owner knows.
         Cause::PodFailed { .. }
         | Cause::Claim(_)

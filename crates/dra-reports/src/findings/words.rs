@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use dra_allocator::devices::PoolFault;
 use dra_model::{
     Claim, Component, ConsumerReference, Device, DeviceId, Gate, Key, Kind, MOST_CONSUMERS, Meta, NO_EXECUTE,
     NO_SCHEDULE, Pod, Pool, Quantity, Slice, Str, TOO_MUCH_WORK, Taint, TaintSelector, Time, Version,
@@ -699,17 +698,6 @@ pub(super) fn counts_disagree(counts: &BTreeSet<i64>) -> String {
     format!(
         "has slices that declare different numbers of slices: {}. Which number applies depends on the node",
         counts.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
-    )
-}
-
-pub(super) fn pool_is_invalid(fault: &PoolFault) -> String {
-    format!("is invalid, so kube-scheduler allocates none of its devices: {fault}")
-}
-
-pub(super) fn duplicates(names: &BTreeSet<&Str>) -> String {
-    format!(
-        "has several devices named {}: on a node that reaches more than one of them, kube-scheduler allocates no device of the pool",
-        some(names)
     )
 }
 

@@ -1,7 +1,7 @@
 //! Why a pod is stuck at its stage, as a fact. `words` has the sentences.
 
-use dra_model::{Key, Pod, Str, Time};
-use dra_rules::kubelet::{Cause, Due, Problem, Stuck};
+use dra_model::{ContainerWaiting, Key, Pod, Str, Time};
+use dra_rules::kubelet::{Cause, Due, Problem, Stuck, unreachable_registry};
 use dra_rules::reservation::may_run;
 
 /// What sentences about a stuck pod say of the pod itself.
@@ -127,6 +127,16 @@ impl StageFact {
                 }
             }
             Cause::ContainerEnds(_, Some(end)) | Cause::ContainersLeft { end, .. } => end.finished_at = None,
+            Cause::ContainerNotStarted(container, waiting)
+                if let Some((host, error)) = unreachable_registry(&waiting.message) =>
+            {
+                let message = format!("{host}: {error}");
+                *container = Str::default();
+                *waiting = ContainerWaiting {
+                    reason: "ImagePullBackOff".into(),
+                    message: message.into(),
+                };
+            }
             Cause::ContainerNotStarted(_, waiting) => {
                 waiting.message = without_ids(&waiting.message, &pod.name).into();
             }
@@ -135,11 +145,12 @@ impl StageFact {
                     .take()
                     .map(|message| without_ids(&message, &pod.name).into());
             }
-            Cause::DriverFails { text }
+            Cause::NotInjected { text, .. }
+            | Cause::DriverFails { text }
             | Cause::DriverDown { text, .. }
             | Cause::VolumesNotMounted { text }
             | Cause::NetworkNotReady { text }
-            | Cause::SandboxFails { text }
+            | Cause::SandboxFails { text, .. }
             | Cause::RuntimeDown { text }
             | Cause::ProbeFails { text, .. }
             | Cause::NotReady { text, .. }
@@ -240,7 +251,7 @@ mod tests {
         let uid = |number: usize| format!("{number}c14e1a6-bddf-4ada-a12f-f80818cbfa2d");
         let of_one = ["node-1", "node-1"];
         let of_two = ["node-1", "node-2"];
-        let causes: [Row<'_>; 7] = [
+        let causes: [Row<'_>; 8] = [
             (
                 &|number| Cause::PrepareRefused {
                     claim: claim(number),
@@ -257,9 +268,25 @@ mod tests {
                     ],
                     has_run: true,
                     rebooted: None,
+                    down: None,
                 },
                 of_two,
                 "the container runtime cannot find k8s.gpu.example.com/gpu=…",
+            ),
+            // One registry, whatever the images and containers are called.
+            (
+                &|number| {
+                    let waiting = ContainerWaiting {
+                        reason: ["ErrImagePull", "ImagePullBackOff"][number].into(),
+                        message: format!(
+                            r#"failed to pull image "r.io/{number}:1": failed to do request: Head "https://r.io/v2/{number}/manifests/1": dial tcp 10.0.0.1:443: i/o timeout"#
+                        )
+                        .into(),
+                    };
+                    Cause::ContainerNotStarted(["main", "app"][number].into(), waiting)
+                },
+                of_two,
+                "a container has not started: ImagePullBackOff: r.io: dial tcp 10.0.0.1:443: i/o timeout",
             ),
             (
                 &|number| Cause::SandboxFails {
@@ -267,6 +294,7 @@ mod tests {
                         r#"sandbox "{number}edf9d781223" of web-{number}_n({}): no image a:1"#,
                         uid(number)
                     ),
+                    device: None,
                 },
                 of_two,
                 "the container runtime fails to create its sandbox, after its devices were prepared: sandbox \"…\" of …_n(…): no image a:1",

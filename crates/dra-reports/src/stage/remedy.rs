@@ -15,7 +15,7 @@ use crate::words::delete_rule;
 use dra_model::{Cluster, DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, Doing, Due, Evidence, KeptOff, Maker, Party, Plugin, PodStage, Problem,
-    Stages, Unread, controllers, has_logs, is_ready, lacks_network,
+    Stages, Unread, controllers, has_logs, has_word, is_ready, lacks_network, unreachable_registry,
 };
 use dra_rules::owners::{is_superseded, replacement};
 use dra_rules::reservation::{Lacks, Origin, may_run, unmade, users};
@@ -142,6 +142,13 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
                 .look(logs(plugin.as_ref().and_then(Plugin::pod), node))
         }
         Cause::DevicesUnresolvable {
+            down: Some((driver, plugin)),
+            ..
+        } => Advice {
+            remedy: Remedy::by_hand(words::THEN_RECREATE),
+            ..of_plugin(stages, driver, plugin, node)
+        },
+        Cause::DevicesUnresolvable {
             has_run: false,
             rebooted: None,
             ..
@@ -161,9 +168,17 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             };
             Advice::by_hand("MountVolumes", of_pod(), how).look(describe(&pod.key()))
         }
-        Cause::SandboxFails { text } if lacks_network(text) => {
+        Cause::SandboxFails { text, .. } if lacks_network(text) => {
             Advice::by_hand("RepairContainer", of_pod(), words::name_network()).look(describe(&pod.key()))
         }
+        Cause::SandboxFails {
+            device: Some(device), ..
+        } => Advice::by_hand(
+            "RepairDriver",
+            format!("driver/{}", device.driver),
+            words::attach_device(device),
+        )
+        .look(describe_device(device)),
         Cause::SandboxFails { .. } => {
             Advice::by_hand("RepairRuntime", of_node(), words::sandbox(node)).look(describe(&pod.key()))
         }
@@ -192,14 +207,7 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         | Cause::NotReady { .. }
             if is_superseded(stages.cluster(), pod) =>
         {
-            let key = pod.key();
-            let delete = Remedy::command(delete_in(&key.namespace, Kind::Pod, [&key.name]));
-            Advice::new(
-                "RecreatePod",
-                of_pod(),
-                words::superseded(&key),
-                delete.note(words::SUPERSEDED),
-            )
+            recreate_superseded(pod)
         }
         Cause::NotReady { .. }
             if !stuck
@@ -215,12 +223,22 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             let text = words::probe(container.as_ref(), restarts);
             Advice::by_hand("RepairContainer", of_pod(), text).look(describe(&pod.key()))
         }
+        Cause::ContainerNotStarted(_, waiting)
+            if let Some((host, _)) = unreachable_registry(&waiting.message) =>
+        {
+            Advice::by_hand("RepairContainer", of_pod(), words::reach_registry(host))
+                .look(describe(&pod.key()))
+        }
         Cause::ContainerNotStarted(container, _) => {
             let how = match stuck.cause.party() {
                 Party::User => words::start_container(container),
                 party => words::start_for(party, node, container),
             };
             Advice::by_hand("RepairContainer", of_pod(), how).look(describe(&pod.key()))
+        }
+        Cause::NotInjected { runtime, .. } => {
+            Advice::by_hand("RepairRuntime", of_node(), words::enable_cdi(node, runtime))
+                .look(describe_node())
         }
         Cause::ContainerEnds(container, Some(end)) if end.reason == "OOMKilled" => {
             Advice::by_hand("RepairContainer", of_pod(), words::out_of_memory(container))
@@ -353,6 +371,18 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
     })
 }
 
+/// The end of a pod of an earlier revision of its StatefulSet.
+pub(crate) fn recreate_superseded(pod: &Pod) -> Advice {
+    let key = pod.key();
+    let delete = Remedy::command(delete_in(&key.namespace, Kind::Pod, [&key.name]));
+    Advice::new(
+        "RecreatePod",
+        format!("pod/{key}"),
+        words::superseded(&key),
+        delete.note(words::SUPERSEDED),
+    )
+}
+
 /// Returns whether the claim controller makes a claim again that is gone, with another name. It is of no use to make it by hand.
 fn is_made_again(stages: &Stages<'_>, pod: &Pod, claim: &Key) -> bool {
     let is_it = |lacks: &Lacks| matches!(lacks, Lacks::Claim(key) if key == claim);
@@ -470,13 +500,6 @@ fn configured(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<String> {
     })
 }
 
-/// Returns whether the text has the name of a device as a word of its own.
-fn names(text: &str, device: &str) -> bool {
-    let is_of_name = |character: char| character.is_ascii_alphanumeric() || character == '-';
-    text.split(|character| !is_of_name(character))
-        .any(|word| word == device)
-}
-
 fn of_driver(stages: &Stages<'_>, stage: &PodStage<'_>, node: &str, why: Unprepared) -> Advice {
     let results = || stages.claims(stage.pod).flat_map(|claim| claim.results());
     let said = match stage.stuck.as_ref().map(|stuck| &stuck.cause) {
@@ -485,7 +508,7 @@ fn of_driver(stages: &Stages<'_>, stage: &PodStage<'_>, node: &str, why: Unprepa
     };
     let drivers: BTreeSet<&Str> = results().map(|result| &result.driver).collect();
     // The kubelet does not name the driver, whose words may name a device of it.
-    let named = results().filter(|result| names(said, &result.device));
+    let named = results().filter(|result| has_word(said, &result.device));
     let named: BTreeSet<&Str> = named.map(|result| &result.driver).collect();
     let drivers = if named.is_empty() { drivers } else { named };
     let only = drivers.iter().next().copied().filter(|_| drivers.len() == 1);

@@ -126,6 +126,8 @@ pub enum Cause {
         has_run: bool,
         /// Time at which the node was started anew, if it was since the pod began.
         rebooted: Option<Time>,
+        /// A driver of its devices that does not run there.
+        down: Option<(Str, Plugin)>,
     },
     /// The kubelet does not know any more what it has had prepared for a pod that has its sandbox.
     PreparationForgotten {
@@ -146,6 +148,8 @@ pub enum Cause {
     SandboxFails {
         /// In the words of the container runtime.
         text: String,
+        /// The device of the pod that these name.
+        device: Option<DeviceId>,
     },
     /// The container runtime of the node does not answer the kubelet.
     RuntimeDown {
@@ -163,6 +167,17 @@ pub enum Cause {
     ContainerNotStarted(Str, ContainerWaiting),
     /// A container has ended, and is started again; how it ended, where that is known.
     ContainerEnds(Str, Option<ContainerEnd>),
+    /// A container does not find its devices, as its container runtime does not know CDI.
+    NotInjected {
+        /// The container.
+        container: Str,
+        /// In the words of the container, or of the container runtime.
+        text: String,
+        /// The container runtime with its version.
+        runtime: Str,
+        /// A pod of the same owner that runs on another node, with the container runtime of that.
+        elsewhere: Option<(Key, Str)>,
+    },
     /// The pod has failed as a whole: the kubelet refused it, or ended it.
     PodFailed {
         /// One word for the actor.
@@ -342,6 +357,7 @@ impl Cause {
             | Self::KillFails { .. }
             | Self::ContainersNotStopped
             | Self::NotRemoved
+            | Self::NotInjected { .. }
             | Self::ClaimNeverMade { .. }
             | Self::KubeletTooOld { .. }
             | Self::ClaimUnreadable { .. }
@@ -392,7 +408,9 @@ impl Cause {
                 has_run: false,
                 rebooted: None,
                 ..
-            } => Party::Driver,
+            }
+            | Self::DevicesUnresolvable { down: Some(_), .. }
+            | Self::SandboxFails { device: Some(_), .. } => Party::Driver,
             Self::NodesMissing { .. }
             | Self::Claim(_)
             | Self::PreparedForOtherClaim { .. }
@@ -421,6 +439,7 @@ impl Cause {
             | Self::KillFails { .. }
             | Self::ContainersNotStopped
             | Self::NotRemoved
+            | Self::NotInjected { .. }
             | Self::ClaimNeverMade { .. }
             | Self::KubeletTooOld { .. }
             | Self::ClaimUnreadable { .. }

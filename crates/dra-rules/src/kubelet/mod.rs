@@ -32,8 +32,8 @@ use crate::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for, own
 use crate::scheduling::{DeviceBinding, binding_timed_out, is_sidecar};
 use dra_allocator::devices::Taints;
 use dra_model::{
-    AllocatedDevice, Claim, Cluster, Component, Container, ContainerEnd, ContainerStatus, ContainerWaiting,
-    Event, Gap, Gate, Key, Kind, Node, Owner, Pod, PoolId, Str, Time, Version,
+    AllocatedDevice, AttributeValue, Claim, Cluster, Component, Container, ContainerEnd, ContainerStatus,
+    ContainerWaiting, DeviceId, Event, Gap, Gate, Key, Kind, Node, Owner, Pod, PoolId, Str, Time, Version,
 };
 
 pub use cause::{Attaching, Cause, Due, Evidence, Party, lacks_network};
@@ -50,7 +50,7 @@ pub use problems::{Problem, Problems, problems, rests_on};
 use publishing::untolerated;
 pub use publishing::{BrokenLink, Maker, Refused, fewer_than_alike, known_drivers};
 pub use reach::{nodes_of_devices, nodes_of_slice, publishes_for};
-pub use said::Unread;
+pub use said::{Unread, has_word, unreachable_registry};
 
 /// Progress of a pod's devices on its node.
 #[derive(
@@ -511,23 +511,13 @@ impl<'c> Stages<'c> {
                 return None;
             }
             let missing = missing.into_iter().cloned().collect();
-            let attaching = if binding_timed_out(claim, self.now) || self.has_timed_out(claim) {
+            let attaching = if binding_timed_out(claim, self.now) || binding_timeouts(self.cluster, claim) > 0
+            {
                 Attaching::TimedOut(missing)
             } else {
                 Attaching::Pending(missing)
             };
             stuck(attaching, since, Evidence::BindingMissing(claim))
-        })
-    }
-
-    /// Returns whether the scheduler has given up binding a pod of the claim before: each attempt allocates the claim anew. Mirrors
-    /// `dynamicresources.go`, `ErrDeviceBindingTimeout`, v1.37.2.
-    fn has_timed_out(&self, claim: &Claim) -> bool {
-        let key = claim.key();
-        let mut pods = self.cluster.pods_of_claim(&key);
-        pods.any(|pod| {
-            let mut events = self.cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
-            events.any(|event| event.message.contains("device binding timeout"))
         })
     }
 
@@ -572,7 +562,8 @@ impl<'c> Stages<'c> {
         let newest = self.newest(pod);
         let halted = || {
             let halted = containers(pod).find_map(|container| halted(pod, container))?;
-            Some(self.ended_by_kubelet(pod, halted))
+            let halted = self.ended_by_kubelet(pod, halted);
+            Some(self.not_injected(pod, node, halted))
         };
         // A container that does not run says more than the probe of another.
         let is_told = |said: &Said<'_>| matches!(said, Said::Unhealthy { .. }) && halted().is_some();
@@ -777,6 +768,7 @@ impl<'c> Stages<'c> {
             },
             Said::NoSandbox { text } => Cause::SandboxFails {
                 text: (*text).to_owned(),
+                device: self.device_named(pod, text),
             },
             Said::NoNetwork { text } => Cause::NetworkNotReady {
                 text: (*text).to_owned(),
@@ -885,6 +877,24 @@ impl<'c> Stages<'c> {
         }
     }
 
+    /// The device of the pod that a text names, by its name or by one that it has on the node, such as that of a network interface.
+    fn device_named(&self, pod: &Pod, text: &str) -> Option<DeviceId> {
+        let is_named = |name: &str| name.contains(|c: char| c.is_ascii_digit()) && has_word(text, name);
+        let mut results = self.claims(pod).flat_map(|claim| claim.results());
+        let named = results.find(|result| {
+            let id = result.id();
+            let pool = self.cluster.pool(&id.pool_id());
+            let device = pool.as_ref().and_then(|pool| pool.device(&id.device));
+            is_named(&id.device)
+                || device.is_some_and(|(_, device)| {
+                    let mut attributes = device.attributes.iter();
+                    attributes
+                        .any(|(_, value)| matches!(value, AttributeValue::String(value) if is_named(value)))
+                })
+        });
+        named.map(|result| result.id())
+    }
+
     /// Returns whether no claim of any namespace has this UID, for all that was read.
     fn is_gone(&self, uid: &str) -> bool {
         let claims = || self.cluster.claims().map(|claim| &claim.metadata.uid).collect();
@@ -937,6 +947,7 @@ impl<'c> Stages<'c> {
                 devices: devices.iter().map(|device| (*device).to_owned()).collect(),
                 has_run: self.has_run_here(pod, node),
                 rebooted: self.rebooted(pod, node),
+                down: self.down(pod, node),
             },
             Said::NotPrepared { claim } => Cause::PreparationForgotten {
                 claim: (*claim).into(),
@@ -1008,6 +1019,74 @@ impl<'c> Stages<'c> {
         }
     }
 
+    /// The first driver of the pod's devices whose pod on the node is there and does not run.
+    fn down(&self, pod: &Pod, node: &Str) -> Option<(Str, Plugin)> {
+        let claims: Vec<_> = self.claims(pod).collect();
+        let results = claims.iter().flat_map(|claim| claim.results());
+        let drivers: BTreeSet<&Str> = results.map(|result| &result.driver).collect();
+        let mut plugins = drivers
+            .into_iter()
+            .map(|driver| (driver.clone(), self.plugin(driver, node)));
+        plugins.find(|(_, plugin)| {
+            matches!(
+                plugin,
+                Plugin::Crashing(..) | Plugin::Pending(..) | Plugin::Failed(..)
+            )
+        })
+    }
+
+    /// The same, where the container runtime of the node has CDI off, which gives containers the devices that drivers prepare: containerd before 2.0 has it
+    /// off by default (`internal/cri/config`, `EnableCDI`). What shows it is that a pod of the same owner runs elsewhere, or that the container misses what
+    /// comes with devices; that a pod with devices runs on the node shows the opposite.
+    fn not_injected(&self, pod: &Pod, node: &Str, halted: Stuck<'c>) -> Stuck<'c> {
+        let (container, text) = match &halted.cause {
+            Cause::ContainerEnds(container, Some(end)) if end.exit_code != 0 => (container, &end.message),
+            Cause::ContainerNotStarted(container, waiting) if is_start_error(&waiting.reason) => {
+                (container, &waiting.message)
+            }
+            _ => return halted,
+        };
+        let runtime_of = |node: &Str| {
+            Some(
+                &self
+                    .cluster
+                    .node(node)?
+                    .status
+                    .node_info
+                    .container_runtime_version,
+            )
+        };
+        let is_old = |runtime: &&Str| runtime.starts_with(OLD_CONTAINERD);
+        let Some(runtime) = runtime_of(node).filter(is_old) else {
+            return halted;
+        };
+        let runs = |other: &&Arc<Pod>| {
+            other.spec.node_name.is_some() && is_ready(other) && self.claims(other).next().is_some()
+        };
+        let mut running = self.cluster.pods().filter(runs);
+        if running.any(|other| other.node() == Some(node)) || self.claims(pod).next().is_none() {
+            return halted;
+        }
+        let mut siblings = self
+            .cluster
+            .pods()
+            .filter(|other| other.metadata.is_sibling(&pod.metadata) && runs(other));
+        let elsewhere = siblings.find_map(|other| {
+            let other_runtime = runtime_of(other.node()?).filter(|runtime| !is_old(runtime))?;
+            Some((other.key(), other_runtime.clone()))
+        });
+        if elsewhere.is_none() && !OF_DEVICES.iter().any(|part| text.contains(part)) {
+            return halted;
+        }
+        let cause = Cause::NotInjected {
+            container: container.clone(),
+            text: text.to_string(),
+            runtime: runtime.clone(),
+            elsewhere,
+        };
+        Stuck { cause, ..halted }
+    }
+
     /// Returns when the node rebooted after the pod started, as the kubelet reports it. An event of another boot is no
     /// evidence.
     fn rebooted(&self, pod: &Pod, node: &Str) -> Option<Time> {
@@ -1032,6 +1111,30 @@ impl<'c> Stages<'c> {
         claims.into_iter()
     }
 }
+
+/// How often the scheduler has given up binding a pod of the claim: each attempt allocates the claim anew. Mirrors
+/// `dynamicresources.go`, `ErrDeviceBindingTimeout`, v1.37.2.
+pub fn binding_timeouts(cluster: &Cluster, claim: &Claim) -> i64 {
+    let key = claim.key();
+    let pods = cluster.pods_of_claim(&key);
+    let events = pods.flat_map(|pod| cluster.events_of(Kind::Pod, &pod.metadata));
+    let timeouts = events.filter(|event| event.message.contains("device binding timeout"));
+    timeouts.map(|event| i64::from(event.times().max(1))).sum()
+}
+
+/// What the versions of containerd begin with that have CDI off by default.
+const OLD_CONTAINERD: &str = "containerd://1.";
+
+/// What containers miss that have no devices: libraries, programs and files that come with them.
+const OF_DEVICES: [&str; 7] = [
+    "NVIDIA driver",
+    "CUDA-capable device",
+    "libcuda.so",
+    "libnvidia-ml.so",
+    "nvidia-smi",
+    "/dev/dri",
+    "/dev/kfd",
+];
 
 /// Seconds between the failure of a hook or probe and the end of its container, at most.
 const HOOK_SECONDS: u64 = 60;

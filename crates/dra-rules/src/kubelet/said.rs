@@ -318,6 +318,24 @@ impl<'e> Said<'e> {
     }
 }
 
+/// The registry of an image that cannot be asked, and why, in the words of containerd (`core/remotes/docker`) or CRI-O (`containers/image/docker`).
+pub fn unreachable_registry(text: &str) -> Option<(&str, &str)> {
+    let begins = ["failed to do request: ", "pinging container registry "];
+    let mut rests = begins.iter().filter_map(|begin| Some(text.split_once(begin)?.1));
+    let (_, rest) = rests.next()?.split_once("://")?;
+    let (url, error) = rest.split_once("\": ")?;
+    let host = url.split('/').next()?;
+    (!host.is_empty()).then_some((host, error))
+}
+
+/// Returns whether the text has the name as a word of its own.
+pub fn has_word(text: &str, name: &str) -> bool {
+    let is_of_name =
+        |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '.' | ':');
+    text.split(|character| !is_of_name(character))
+        .any(|word| word.trim_end_matches(['.', ':']) == name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,11 +2,33 @@
 
 use std::sync::Arc;
 
+use super::lineage::LEADER_WORKER_SET;
 use super::{KUEUE, Lineage, is_ready};
 use dra_model::{Cluster, Key, OwnerReference, Pod};
 
 /// The label of pods of a LeaderWorkerSet that has the number of their group.
 const GROUP_INDEX: &str = "leaderworkerset.sigs.k8s.io/group-index";
+
+/// The other pods of the group of `pod`, where their owner recreates the whole group once one of them is gone. Mirrors
+/// `pkg/controllers/pod_controller.go` of LeaderWorkerSet, `handleRestartPolicy`.
+pub fn restarted_with<'c>(cluster: &'c Cluster, pod: &Pod) -> Vec<&'c Arc<Pod>> {
+    let group = |pod: &Pod| [LEADER_WORKER_SET, GROUP_INDEX].map(|label| pod.metadata.label(label).cloned());
+    let own = group(pod);
+    if own.contains(&None)
+        || !Lineage::of_pod(cluster, pod)
+            .known(cluster)
+            .any(|owner| owner.recreates_group)
+    {
+        return Vec::new();
+    }
+    let others = cluster.pods().filter(|other| {
+        other.metadata.namespace == pod.metadata.namespace
+            && other.metadata.uid != pod.metadata.uid
+            && group(other) == own
+            && !other.is_terminal()
+    });
+    others.collect()
+}
 
 /// A change of the owner of pods after which these end.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,6 +18,9 @@ const MADE_BY: [(&str, &str, &str); 4] = [
     ("batch", "Job", "JobSet"),
 ];
 
+/// The label of pods of a LeaderWorkerSet that has its name.
+pub const LEADER_WORKER_SET: &str = "leaderworkerset.sigs.k8s.io/name";
+
 /// Labels with the name of the owner's owner, and its group and kind: for the owner's kind.
 const NAMED: [(&str, &str, &str, &str); 3] = [
     (
@@ -28,7 +31,7 @@ const NAMED: [(&str, &str, &str, &str); 3] = [
     ),
     (
         "StatefulSet",
-        "leaderworkerset.sigs.k8s.io/name",
+        LEADER_WORKER_SET,
         "leaderworkerset.x-k8s.io",
         "LeaderWorkerSet",
     ),

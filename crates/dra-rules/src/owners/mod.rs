@@ -12,11 +12,13 @@ mod rollout;
 
 pub use budgets::guard;
 pub(crate) use budgets::losses;
-pub use ending::Ending;
+pub use ending::{Ending, restarted_with};
 pub use gathering::{Incomplete, gathered_with, gathering, gathers_nodes, incomplete, waiting_for};
 pub use grouped::{GroupWord, unplaced_group};
-pub use lineage::{Kinship, Lineage};
+pub use lineage::{Kinship, LEADER_WORKER_SET, Lineage};
 pub use name::OwnerName;
 pub use queued::{KUEUE, Queued, Retry, is_queued};
-pub use replacing::{Replacing, comes_back, fails_with, is_superseded, refused_last, replacement};
+pub use replacing::{
+    Replacing, comes_back, fails_with, is_superseded, refused_last, replacement, superseding,
+};
 pub use rollout::{Rollout, is_ready, is_starting};

@@ -30,6 +30,8 @@ pub enum Retry {
     Automatic,
     /// When the queue that it names is there, and active.
     WithQueue,
+    /// When what it is for names a queue: it names none.
+    WithName,
     /// When the queue may have as much as it requests: that is more than all that there is for the queue.
     WithQuota,
     /// When it is activated.
@@ -131,6 +133,7 @@ impl Queued {
         let exceeds = |condition: &Condition| condition.message.contains("> maximum capacity (");
         let retry = match inadmissible {
             _ if workload.is_suspended => Retry::WhenActive,
+            Some(condition) if condition.message.starts_with("LocalQueue  ") => Retry::WithName,
             Some(condition) if lacks_queue(condition) => Retry::WithQueue,
             Some(_) => Retry::Never,
             None if said.is_some_and(exceeds) => Retry::WithQuota,

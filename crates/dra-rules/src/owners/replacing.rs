@@ -1,8 +1,10 @@
 //! Replacement of pods by their owners, as far as a pod shows it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use dra_model::{Cluster, Event, Pod};
+use super::Lineage;
+use dra_model::{Cluster, Event, Owner, Pod, Str};
 
 /// Reaction of a pod's owner to its eviction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
@@ -75,6 +77,25 @@ pub fn is_superseded(cluster: &Cluster, pod: &Pod) -> bool {
     let wanted = set.and_then(|set| set.update_revision.as_ref());
     let own = metadata.label("controller-revision-hash");
     own.zip(wanted).is_some_and(|(own, wanted)| own != wanted)
+}
+
+/// The StatefulSet, or the paused Deployment, of `pod` that has a newer pod template: the revision shows that, or the claims do.
+pub fn superseding<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Owner> {
+    let lineage = Lineage::of_pod(cluster, pod);
+    let mut owners = lineage.known(cluster);
+    let owner =
+        owners.find(|owner| owner.kind == "StatefulSet" || owner.is_paused && owner.strategy.is_some())?;
+    let names = pod.spec.resource_claims.iter().filter_map(|entry| {
+        entry
+            .resource_claim_name
+            .as_ref()
+            .or(entry.resource_claim_template_name.as_ref())
+    });
+    let names: BTreeSet<&Str> = names.collect();
+    // What admission adds to pods is not in the template.
+    let lacks = owner.claims.iter().any(|name| !names.contains(name));
+    let has_others = lacks && names.iter().any(|name| !owner.claims.contains(*name));
+    (has_others || is_superseded(cluster, pod)).then_some(owner)
 }
 
 /// The oldest pod that was created after the failed `pod` by the same owner and has not ended, where the owner replaces its failed pods: they do

@@ -191,7 +191,7 @@ impl<'a> PlainFilters<'a> {
 
 /// Returns whether the node has the labels that the pod wants, and its affinity lets it there. Mirrors `nodeaffinity.go`,
 /// `RequiredNodeAffinity.Match`, v1.37.2; what can't be evaluated does not match.
-pub(super) fn matches_affinity(pod: &Pod, node: &Node) -> bool {
+pub fn matches_affinity(pod: &Pod, node: &Node) -> bool {
     let mut labels = pod.spec.node_selector.iter();
     if !labels.all(|(key, value)| node.metadata.label(key) == Some(value)) {
         return false;

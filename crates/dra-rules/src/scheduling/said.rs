@@ -10,6 +10,8 @@ pub enum Unsimulated {
     VolumeRestrictions,
     /// A PersistentVolumeClaim that does not exist, which the filter for volumes in use finds first.
     NoVolumeClaim,
+    /// A PersistentVolumeClaim that is being deleted.
+    DeletedVolumeClaim,
     /// The number of volumes that a node can have.
     NodeVolumeLimits,
     /// Volumes that are not there yet, or not for every node.
@@ -32,7 +34,7 @@ impl Unsimulated {
         match self {
             Self::VolumeRestrictions | Self::NoVolumeClaim => "VolumeRestrictions",
             Self::NodeVolumeLimits => "NodeVolumeLimits",
-            Self::VolumeBinding => "VolumeBinding",
+            Self::DeletedVolumeClaim | Self::VolumeBinding => "VolumeBinding",
             Self::VolumeZone => "VolumeZone",
             Self::PodTopologySpread => "PodTopologySpread",
             Self::PodAffinity | Self::PodAntiAffinity | Self::OthersAntiAffinity => "InterPodAffinity",
@@ -114,7 +116,7 @@ fn of_names(words: &str) -> Option<Unsimulated> {
     let (_, said) = said.split_once("\" ")?;
     match said {
         "not found" => Some(Unsimulated::NoVolumeClaim),
-        "is being deleted" => Some(Unsimulated::VolumeBinding),
+        "is being deleted" => Some(Unsimulated::DeletedVolumeClaim),
         _ if said.starts_with("bound to non-existent persistentvolume ") => Some(Unsimulated::VolumeBinding),
         _ => None,
     }

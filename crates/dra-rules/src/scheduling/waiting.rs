@@ -16,11 +16,11 @@ use super::fixes::{Effort, MOST_STEPS, Subject};
 use super::locality::Localities;
 use super::parallel::judge_all;
 use super::placement::release;
-use super::plain::{Lack, UNSCHEDULABLE, lacks, tells_unfit};
+use super::plain::{Lack, UNSCHEDULABLE, lacks, matches_affinity, tells_unfit};
 use super::profiles::other_scheduler;
 use super::spared::{Spared, Sparing};
 use super::verdict::{Judgment, Refusal, Verdict};
-use crate::owners::{OwnerName, Replacing, Rollout, is_starting, waiting_for};
+use crate::owners::{Lineage, OwnerName, Replacing, Rollout, is_starting, waiting_for};
 use crate::reservation::{claim_names, is_former};
 use dra_allocator::devices::PoolStatus;
 use dra_model::{
@@ -637,12 +637,31 @@ impl Search<'_> {
             // A Job or similar owner lets its pods finish.
             match Replacing::of(self.cluster(), pod) {
                 // Mirrors `daemon/update.go`, `rollingUpdate`, v1.37.2: only a surge has a node run two.
-                Replacing::OnceGone if controller.kind == "DaemonSet" => Kept::Surge,
+                Replacing::OnceGone if controller.kind == "DaemonSet" => {
+                    let is_on_its_node = |other: &&Arc<Pod>| {
+                        let node = other.node().and_then(|node| self.cluster().node(node));
+                        node.is_some_and(|node| matches_affinity(pod, node))
+                    };
+                    if others.iter().all(is_on_its_node) {
+                        Kept::Surge
+                    } else {
+                        Kept::Beside
+                    }
+                }
                 Replacing::AtOnce | Replacing::OnceGone if controller.kind != "Job" => Kept::Beside,
                 _ => return None,
             }
         } else {
-            match Rollout::of(self.cluster(), pod)?.1 {
+            let (deployment, rollout) = Rollout::of(self.cluster(), pod)?;
+            // Other controllers roll out from one Deployment to the next, which ends no pods of the other.
+            let is_of_it = |other: &&Arc<Pod>| {
+                let namespace = &other.metadata.namespace;
+                Lineage::of_pod(self.cluster(), other).has(&deployment.reference(), namespace)
+            };
+            if !others.iter().all(is_of_it) {
+                return None;
+            }
+            match rollout {
                 Rollout::Keeps { surge, unavailable } => Kept::Rollout { surge, unavailable },
                 Rollout::Paused => Kept::Paused,
                 how @ (Rollout::Ends(ends, old) | Rollout::Continues(ends, old)) => {

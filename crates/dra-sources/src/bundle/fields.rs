@@ -203,7 +203,7 @@ spec.unschedulable
 spec.taints.{key, value, effect, timeAdded}
 status.allocatable.*
 status.conditions.{type, status, reason, message, lastTransitionTime, lastHeartbeatTime, observedGeneration}
-status.nodeInfo.kubeletVersion
+status.nodeInfo.{kubeletVersion, containerRuntimeVersion}
 status.declaredFeatures",
         Kind::DeviceClass => "\
 metadata.managedFields.{manager, apiVersion, subresource, time}
@@ -299,13 +299,14 @@ spec.strategy.rollingUpdate.{maxSurge, maxUnavailable}
 spec.updateStrategy.type
 spec.updateStrategy.rollingUpdate.partition
 spec.channel.resourceClaimTemplate.name
+spec.leaderWorkerTemplate.restartPolicy
 spec.template.spec.{containers, initContainers}.name
 spec.template.spec.{containers, initContainers}.resources.{requests, limits}.*
 spec.template.spec.nodeSelector.*
 spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.{matchExpressions, matchFields}.{key, operator, values}
 spec.template.spec.tolerations.{key, operator, value, effect}
-spec.template.spec.resourceClaims.name
-spec.jobTemplate.spec.template.spec.resourceClaims.name
+spec.template.spec.resourceClaims.{name, resourceClaimName, resourceClaimTemplateName}
+spec.jobTemplate.spec.template.spec.resourceClaims.{name, resourceClaimName, resourceClaimTemplateName}
 status.{replicas, updateRevision, failed, failedIndexes, status, phase}
 status.nodes.{name, status}
 status.conditions.{type, status, reason, message, lastTransitionTime, observedGeneration}

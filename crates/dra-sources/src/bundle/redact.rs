@@ -212,7 +212,7 @@ mod tests {
     fn an_owner_is_read_alike_from_the_copy() {
         use dra_model::Owners;
         let conditions = r#"[{"type":"Suspended","status":"True","reason":"R","message":"m","lastTransitionTime":"2026-01-01T00:00:00Z"}]"#;
-        let template = r#"{"spec":{"nodeSelector":{"a":"b"},"resourceClaims":[{"name":"gpu","resourceClaimName":"secret"}],
+        let template = r#"{"spec":{"nodeSelector":{"a":"b"},"resourceClaims":[{"name":"gpu","resourceClaimName":"claim","resourceClaimTemplateName":"template"}],
             "containers":[{"name":"c","image":"secret","resources":{"requests":{"memory":"1Gi"},"limits":{"example.com/gpu":1}}}]}}"#;
         for (version, kind, spec, status) in [
             (

@@ -39,7 +39,7 @@ impl<'r> Going<'r> {
             let tone = match fate {
                 Fate::Restarts | Fate::Done => Tone::Good,
                 Fate::Waits | Fate::Unknown => Tone::Notice,
-                Fate::Lost => Tone::Bad,
+                Fate::Again | Fate::Lost => Tone::Bad,
             };
             cell.toned(tone, words::afterwards(going.pod, fate, &going.budgets));
         }),
@@ -156,7 +156,14 @@ fn head(doc: &mut Doc, report: &EvictionReport, evicted: &[&PodItem], page: Page
     }
     let within = after(report.start, end);
     let doubt = is_unsure.then_some(report.gave_up);
-    let text = words::evicted(evicted.len(), &within, fates, doubt);
+    let names = |pod: &PodItem, name: &Str| (pod.namespace.clone(), name.clone());
+    let own: BTreeSet<_> = evicted.iter().map(|pod| names(pod, &pod.name)).collect();
+    let restarted: BTreeSet<_> = evicted
+        .iter()
+        .flat_map(|pod| pod.restarts.iter().map(|other| names(pod, other)))
+        .filter(|other| !own.contains(other))
+        .collect();
+    let text = words::evicted(evicted.len(), &within, fates, restarted.len(), doubt);
     doc.verdict(page, Tone::Bad, text);
 }
 

@@ -14,6 +14,8 @@ use dra_rules::simulation::{EventType, EvictionReport, Fit, PodItem};
 pub(super) enum Fate {
     /// The pod is recreated, and fits.
     Restarts,
+    /// The pod is recreated, fits, and is evicted again.
+    Again,
     /// The pod is recreated, and pending.
     Waits,
     /// Unknown whether it is recreated, or whether it fits then.
@@ -27,6 +29,7 @@ pub(super) enum Fate {
 impl Fate {
     pub(super) fn of(pod: &PodItem) -> Self {
         match &pod.replacement {
+            Some(replacement) if replacement.evicted_again => Self::Again,
             Some(replacement) => match replacement.fits {
                 Fit::Fits => Self::Restarts,
                 Fit::DoesNotFit => Self::Waits,

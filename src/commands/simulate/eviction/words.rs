@@ -29,6 +29,7 @@ pub(super) fn evicted(
     pods: usize,
     within: &str,
     mut fates: BTreeMap<Fate, usize>,
+    restarted: usize,
     doubt_of: Option<bool>,
 ) -> String {
     let done = fates.remove(&Fate::Done).unwrap_or(0);
@@ -46,6 +47,10 @@ pub(super) fn evicted(
         let pods = counted(done, "finished pod", "finished pods");
         parts.push(format!("{pods} would be deleted"));
     }
+    if restarted > 0 {
+        let pods = counted(restarted, "more pod is", "more pods are");
+        parts.push(format!("{pods} recreated with the group of an evicted one"));
+    }
     if let Some(gave_up) = doubt_of {
         parts.push(format!("more are possible: {}", doubt(gave_up)));
     }
@@ -60,6 +65,7 @@ fn many(fate: Fate, count: usize) -> String {
     };
     match fate {
         Fate::Restarts => format!("{count} {is} recreated"),
+        Fate::Again => format!("{count} {is} recreated and evicted again"),
         Fate::Waits => format!("{count} {is} recreated but {stay} pending"),
         Fate::Unknown => format!("{count} may be recreated"),
         Fate::Done => format!("{count} already finished"),
@@ -71,10 +77,16 @@ fn many(fate: Fate, count: usize) -> String {
 pub(super) fn afterwards(pod: &PodItem, fate: Fate, budgets: &[&BudgetItem]) -> String {
     let owner = pod.owner.as_ref().map(named).unwrap_or_default();
     let then = match fate {
-        Fate::Restarts => {
+        Fate::Restarts | Fate::Again => {
             let replacement = pod.replacement.as_ref();
             let nodes = replacement.map(|replacement| fitting_nodes(&replacement.nodes));
-            format!("{owner} recreates it: {}", nodes.unwrap_or_default())
+            let nodes = nodes.unwrap_or_default();
+            let again = if fate == Fate::Again {
+                ", and is evicted again"
+            } else {
+                ""
+            };
+            format!("{owner} recreates it: {nodes}{again}")
         }
         Fate::Waits => format!("{owner} recreates it, but no node fits"),
         Fate::Unknown => format!("unknown whether {owner} recreates it, or where it fits"),
@@ -86,7 +98,11 @@ pub(super) fn afterwards(pod: &PodItem, fate: Fate, budgets: &[&BudgetItem]) -> 
         .iter()
         .map(|budget| format!("; violates PDB {}", budget.name))
         .collect();
-    format!("{then}{violated}")
+    let group = match pod.restarts.as_slice() {
+        [] => String::new(),
+        others => format!("; its group is recreated, too: {}", some(others)),
+    };
+    format!("{then}{group}{violated}")
 }
 
 fn named(owner: &OwnerItem) -> String {

@@ -1,8 +1,6 @@
 //! The sentences of fixes: what to change, and what to know before.
 
-use dra_model::{
-    Component, Condition, Gate, Key, Kind, NodeSelector, Pool, PoolId, Quantity, Str, Taint, Time,
-};
+use dra_model::{Component, Condition, Gate, Key, Kind, Pool, PoolId, Quantity, Str, Taint, Time};
 use dra_rules::kubelet::KeptOff;
 use dra_rules::owners::Ending;
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
@@ -11,7 +9,7 @@ use dra_rules::scheduling::{Fix, OtherToleration, Unsimulated};
 use super::super::coming::NoNode;
 use super::super::items::GetsItem;
 use super::super::namesake::Namesake;
-use crate::listing::{selector_terms, some};
+use crate::listing::some;
 use crate::stage::{asked_text, labels_text};
 use crate::words::{delete_rule, pool_is_incomplete};
 
@@ -286,9 +284,17 @@ pub(in super::super) fn complete(pool: &PoolId) -> String {
     format!("ask the driver's owner to publish all slices of pool/{pool}")
 }
 
+/// Slices that contradict each other.
+pub(in super::super) fn correct_pool(pool: &PoolId) -> String {
+    format!("ask the driver's owner to correct the slices of pool/{pool}")
+}
+
+/// Why that is needed.
+pub(in super::super) const CORRECT_POOL: &str =
+    "kube-scheduler allocates no device of a pool that contradicts itself";
+
 /// That a node has to match the allocation of a claim again.
-pub(in super::super) fn restore_labels(node: Option<&Str>, claim: &Key, selector: &NodeSelector) -> String {
-    let terms = selector_terms(selector).join(" or ");
+pub(in super::super) fn restore_labels(node: Option<&Str>, claim: &Key, terms: &str) -> String {
     match node {
         Some(node) => format!("restore the labels of node/{node}: {terms}"),
         None => format!("restore the labels of the node that has the devices of claim/{claim}: {terms}"),
@@ -297,6 +303,9 @@ pub(in super::super) fn restore_labels(node: Option<&Str>, claim: &Key, selector
 
 /// Who sets labels of nodes.
 pub(in super::super) const RESTORE_LABELS: &str = "ask an administrator which labels the node should have";
+
+/// What shows that a node had other labels.
+pub(in super::super) const HAD_LABELS: &str = "pods of the same owner were there";
 
 /// That the driver's owner has to remove a taint.
 pub(in super::super) fn taint_of_driver(pool: &PoolId, key: &str) -> String {
@@ -464,6 +473,17 @@ pub(in super::super) fn placement(
             format!("check the podAntiAffinity of other pods, which matches {target}"),
             "a required term of a pod rejects others in its topology domain as long as that pod exists",
         ),
+        Unsimulated::DeletedVolumeClaim if users.is_empty() => {
+            (format!("wait until {target} is deleted"), DELETED_VOLUME)
+        }
+        Unsimulated::DeletedVolumeClaim => (
+            format!(
+                "wait for the end of {named}, which still {} {target}, or delete {}",
+                if users.len() == 1 { "uses" } else { "use" },
+                if users.len() == 1 { "it" } else { "them" }
+            ),
+            DELETED_VOLUME,
+        ),
         Unsimulated::VolumeRestrictions if users.is_empty() => (
             format!("check which pod uses the volumes of {target}"),
             "the volume can be used by one pod at a time: wait for its end",
@@ -493,6 +513,9 @@ pub(in super::super) fn placement(
         ),
     }
 }
+
+/// What follows the end of the pods that use a volume claim which is being deleted.
+const DELETED_VOLUME: &str = "the claim is gone then, with its data as a rule: a deletion cannot be undone; a StatefulSet creates it again, others have to be created";
 
 /// That pods end without further action.
 pub(in super::super) const TERMINATING: &str = "no action needed: it is being deleted";
@@ -554,7 +577,7 @@ pub(in super::super) fn share_no_claim(claim: &Key, owner: &str) -> String {
 
 /// Why that is needed.
 pub(in super::super) const SHARE_NO_CLAIM: &str =
-    "the devices of the claim are on one node, and the pods must not be on the same node";
+    "the devices of the claim are on one node, and not all of the pods can be there";
 
 /// The same of the pods of a migration.
 pub(in super::super) const STOP_MIGRATION: &str = "the devices of the claim are on one node, so the virtual machine cannot migrate with it: delete its VirtualMachineInstanceMigration, which removes this pod and keeps the virtual machine running";
@@ -694,15 +717,23 @@ pub(in super::super) fn deallocated(key: &Key) -> String {
     format!("no action needed: kube-scheduler deallocates claim/{key} automatically")
 }
 
+/// Timeouts after which waiting for another one is no advice.
+const MANY_TIMEOUTS: i64 = 3;
+
 /// Target and message of the wait for a binding condition, and who sets it.
 pub(in super::super) fn binding(
     condition: &str,
     device: &str,
     claim: &Key,
     until: Option<Time>,
+    timeouts: i64,
 ) -> [String; 3] {
     let target = format!("condition {condition} of device {device} in claim/{claim}");
-    let message = format!("wait until the driver sets {target} to true");
+    let message = if timeouts < MANY_TIMEOUTS {
+        format!("wait until the driver sets {target} to true")
+    } else {
+        format!("ask the driver's owner why nothing sets {target} to true: {timeouts} attempts timed out")
+    };
     let until = until.map_or_else(String::new, |until| {
         format!(
             "; otherwise kube-scheduler deallocates the claim at {until} and retries (bindingTimeout, 10 minutes by default)"
@@ -745,6 +776,15 @@ pub(in super::super) fn correct_pods(owner: &str) -> String {
 /// The same of claims.
 pub(in super::super) fn correct_template(template: &str) -> String {
     format!("change {template} as the message says")
+}
+
+/// That a pod names an object of another kind than there is.
+pub(in super::super) fn name_other_kind(name: &Key, missing: Kind) -> String {
+    let (there, field, wrong) = match missing {
+        Kind::ResourceClaim => ("template", "resourceClaimTemplateName", "resourceClaimName"),
+        _ => ("claim", "resourceClaimName", "resourceClaimTemplateName"),
+    };
+    format!("name {there}/{name}, which exists, in {field} instead of {wrong}")
 }
 
 /// What to know of that.
@@ -1033,6 +1073,15 @@ pub(in super::super) fn queue_there(workload: &Key) -> (String, String) {
     (
         format!("create or activate the queue of workload/{workload}"),
         "Kueue retries the Workload once its queue exists and is active: ask the administrator of the queues, or use another queue".to_owned(),
+    )
+}
+
+/// Message and way to the admission of a Workload that names no queue.
+pub(in super::super) fn queue_named(workload: &Key) -> (String, String) {
+    (
+        format!("name a LocalQueue in label kueue.x-k8s.io/queue-name of the owner of workload/{workload}"),
+        "Kueue manages it without the label, too, and admits it only from a LocalQueue of its namespace"
+            .to_owned(),
     )
 }
 

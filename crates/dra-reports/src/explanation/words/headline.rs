@@ -314,6 +314,7 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
         Cause::OnNode(node, fact) => format!("on {node}, {}", self::fact(fact)),
         Cause::Absent(absence) => absent(absence),
         Cause::Unserved(found) => unserved(found),
+        Cause::Besides(cause, fault) => format!("{}; {}", self::cause(cause), self::cause(fault)),
         Cause::Republishing(found) => republishing(found),
         Cause::Unoffered(resource, class) => match class {
             Some((class, free)) => format!(
@@ -397,7 +398,13 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
                 devices => format!("{devices} more are"),
             }
         ),
-        Cause::Kept(cause, owner, _) => format!("{}: other pods of {owner} hold them", self::cause(cause)),
+        Cause::Kept(cause, owner, _) => {
+            let hold = match **cause {
+                Cause::Allocated(..) => "use it",
+                _ => "hold them",
+            };
+            format!("{}: other pods of {owner} {hold}", self::cause(cause))
+        }
         Cause::Circle(cause, owner, members) => {
             let (names, hold) = (members.iter().map(pod).collect::<Vec<_>>(), members.len());
             format!(
@@ -405,6 +412,12 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
                 self::cause(cause),
                 listed_names(&names, "and"),
                 if hold == 1 { "holds them" } else { "hold them" }
+            )
+        }
+        Cause::Superseded(cause, owner) => {
+            format!(
+                "{}; {owner} has a newer pod template than this pod",
+                self::cause(cause)
             )
         }
         Cause::Queued(queued) => self::queued(queued),
@@ -448,7 +461,7 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
 }
 
 /// That a driver publishes nothing for nodes, and why.
-pub(in super::super) fn unserved(found: &Unserved) -> String {
+fn unserved(found: &Unserved) -> String {
     let Unserved { driver, nodes, link } = found;
     format!(
         "driver {driver} publishes no devices for {}: {}",
@@ -725,7 +738,7 @@ fn queued(queued: &Queued) -> String {
         requeued,
     } = queued;
     let state = match retry {
-        Retry::Automatic | Retry::WithQueue | Retry::WithQuota => "does not admit",
+        Retry::Automatic | Retry::WithQueue | Retry::WithName | Retry::WithQuota => "does not admit",
         Retry::WhenActive | Retry::Never => "has given up on",
     };
     let mut code = String::new();

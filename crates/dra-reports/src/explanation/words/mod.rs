@@ -16,7 +16,7 @@ use crate::allocation::words::claim;
 pub(super) use headline::absent;
 pub(crate) use headline::why;
 pub(super) use headline::{
-    answer, cause, failures, next_pod, of_member, one_of_pods, owner_ended, republishing, unserved,
+    answer, cause, failures, next_pod, of_member, one_of_pods, owner_ended, republishing,
 };
 pub(super) use notes::{
     CLAIM_IS_DELETED, CORDONED_ONLY, FULL, HAS_CHANGED, UNUSED, Upcoming, claim_from, fails_by_default,
@@ -24,8 +24,7 @@ pub(super) use notes::{
     may_be_a_bug, may_be_meant, may_have_changed, may_lack_namespaces, may_not_be_simulated,
     misspelled_driver, not_even_recreated, nth_pod, offered_twice, on_by_silence, pending_users,
     placed_before, preempted, preempting, rounded, shared_by_all, shared_class, shares_alone, short_gang,
-    stuck_user, tainting, template_is_meant, told_by_driver, unknown_recreated, unread_recreated, upcoming,
-    without_gates,
+    stuck_user, tainting, told_by_driver, unknown_recreated, unread_recreated, upcoming, without_gates,
 };
 pub(super) use reasons::{ADMIN_ACCESS, brief, keeps_alignment, of_reason};
 pub(super) use waiting::{

@@ -60,13 +60,6 @@ pub(in super::super) fn preempting(victims: &[Key], node: &str) -> String {
     )
 }
 
-/// That a pod names a template as its claim.
-pub(in super::super) fn template_is_meant(name: &Key) -> String {
-    format!(
-        "template/{name} exists: if it is meant, use resourceClaimTemplateName instead of resourceClaimName in the pod"
-    )
-}
-
 /// What keeps a pod from fitting once its gates are removed.
 pub(in super::super) fn without_gates(why: &str) -> String {
     format!("without its scheduling gates it does not fit either: {why}")

@@ -210,6 +210,9 @@ pub(in super::super) fn kept(consumers: &[Consumer], owner: &OwnerName, why: Kep
             "waiting will not help: {who} {holds} what it needs, and the rollout of {owner} keeps {it} until this pod is ready: set maxSurge 0 \
              and maxUnavailable 1, which deletes old pods first"
         ),
+        Kept::Beside if owner.kind == "DaemonSet" => format!(
+            "waiting will not help: {who} {holds} what it needs, and {owner} runs {it} on another node"
+        ),
         Kept::Beside => format!(
             "waiting will not help: {who} {holds} what it needs, and {owner} runs {it} beside this pod: use fewer replicas, or add a node"
         ),

@@ -175,6 +175,39 @@ pub(in super::super) fn sandbox(node: &str) -> Text {
     )
 }
 
+/// A device that cannot be given to the sandbox.
+pub(in super::super) fn attach_device(device: &DeviceId) -> Text {
+    Text::new(
+        format!(
+            "{}, or select another device in the request",
+            ask_owner(
+                &format!("driver {}", device.driver),
+                &format!("check device {device}, which the message is about")
+            )
+        ),
+        "the kubelet retries automatically; another device needs a new claim and pod",
+    )
+}
+
+/// A container runtime that knows CDI, and does not use it.
+pub(in super::super) fn enable_cdi(node: &str, runtime: &str) -> Text {
+    Text::new(
+        format!(
+            "ask an administrator to enable CDI in {} on {node} (enable_cdi = true), or to update it to containerd 2",
+            super::runtime_text(runtime)
+        ),
+        "the kubelet restarts the container automatically, with its devices",
+    )
+}
+
+/// A registry that does not answer the nodes.
+pub(in super::super) fn reach_registry(host: &str) -> Text {
+    Text::new(
+        format!("ask an administrator to check that registry {host} is reachable from the node"),
+        "the kubelet retries automatically",
+    )
+}
+
 /// A network that the pod names, and that there is none of.
 pub(in super::super) fn name_network() -> Text {
     Text::new(
@@ -313,6 +346,10 @@ pub(in super::super) const JOB_FAILED: &str =
 /// The recreation of the pod.
 pub(in super::super) const RECREATE: &str = "recreate the pod";
 
+/// What a driver that runs again does not bring back.
+pub(in super::super) const THEN_RECREATE: &str =
+    "then recreate the pod: what the driver had prepared for it is lost";
+
 /// The recreation of a pod that another scheduler has placed without its claim.
 pub(in super::super) fn place_otherwise(scheduler: &str) -> String {
     format!(
@@ -333,8 +370,7 @@ pub(in super::super) fn superseded(pod: &Key) -> String {
 }
 
 /// Why its StatefulSet does not do that.
-pub(in super::super) const SUPERSEDED: &str =
-    "the StatefulSet replaces it automatically only once it is ready (kubernetes/kubernetes#67250)";
+pub(in super::super) const SUPERSEDED: &str = "the StatefulSet replaces it automatically only once it is ready (kubernetes/kubernetes#67250), or never with OnDelete";
 
 /// What a failed pod's owner created instead.
 pub(in super::super) fn replaced_by(pod: &Key) -> String {

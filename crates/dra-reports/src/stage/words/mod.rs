@@ -123,20 +123,29 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             devices,
             has_run: false,
             rebooted: None,
+            down: None,
         } => format!(
             "the container runtime cannot find {}: the driver wrote no CDI file for it where the runtime looks",
             some(devices)
         ),
         Cause::DevicesUnresolvable {
-            devices, rebooted, ..
+            devices,
+            rebooted,
+            down,
+            ..
         } => {
-            let since = match rebooted {
-                Some(at) => format!(
-                    ": {node} rebooted at {at}, which deleted the driver's CDI files, and the driver has not rewritten them"
-                ),
-                None => String::new(),
-            };
-            format!("the container runtime cannot find {}{since}", some(devices))
+            let driver = down.as_ref().map_or_else(
+                || "the driver".to_owned(),
+                |(driver, _)| format!("driver {driver}"),
+            );
+            let since = rebooted.map_or_else(String::new, |at| {
+                format!(
+                    ": {node} rebooted at {at}, which deleted the driver's CDI files, and {driver} has not rewritten them"
+                )
+            });
+            let why = down.as_ref().and_then(|(_, plugin)| of_plugin(plugin, node));
+            let why = why.map_or_else(String::new, |why| format!(": {why}"));
+            format!("the container runtime cannot find {}{since}{why}", some(devices))
         }
         Cause::PreparationForgotten { claim } => format!(
             "the kubelet on {node} has no record of preparing {}, as after a restart without its checkpoint; it does not \
@@ -147,9 +156,12 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             format!("the network of {node} is not ready, so the kubelet starts no pods: {text}")
         }
         Cause::VolumesNotMounted { text } => format!("the kubelet cannot mount its volumes: {text}"),
-        Cause::SandboxFails { text } => {
+        Cause::SandboxFails { text, device } => {
+            let device = device
+                .as_ref()
+                .map_or_else(String::new, |device| format!(" with device {device}"));
             format!(
-                "the container runtime fails to create its sandbox, after its devices were prepared: {text}"
+                "the container runtime fails to create its sandbox{device}, after its devices were prepared: {text}"
             )
         }
         Cause::RuntimeDown { text } => {
@@ -162,10 +174,30 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             format!("{name}, which others wait for, is not healthy: {text}")
         }
         Cause::ContainerNotStarted(container, waiting) => {
+            // Pods of one cause may call it differently.
+            let container = if container.is_empty() {
+                "a container".to_owned()
+            } else {
+                format!("container {container}")
+            };
             format!(
-                "container {container} has not started: {}{}",
+                "{container} has not started: {}{}",
                 waiting.reason,
                 said(&waiting.message)
+            )
+        }
+        Cause::NotInjected {
+            container,
+            text,
+            runtime,
+            elsewhere,
+        } => {
+            let elsewhere = elsewhere.as_ref().map_or_else(String::new, |(pod, other)| {
+                format!(", and pod/{pod} runs on a node with {}", runtime_text(other))
+            });
+            let runtime = runtime_text(runtime);
+            format!(
+                "container {container} does not find its devices: {text}; {node} has {runtime}, where CDI is off by default, so containers start without the devices that drivers prepare{elsewhere}"
             )
         }
         Cause::ContainerEnds(container, end) => match end {
@@ -637,6 +669,11 @@ fn of_plugin(plugin: &Plugin, node: &str) -> Option<String> {
             )
         }
     })
+}
+
+/// A container runtime and its version, which nodes write as a URL: `containerd://2.1.4`.
+pub(super) fn runtime_text(runtime: &str) -> String {
+    runtime.replacen("://", " ", 1)
 }
 
 /// That a DaemonSet has no pod on a node.

@@ -128,6 +128,9 @@ pub struct PodItem {
     pub replacing: Option<Replacing>,
     /// The pod that takes its place.
     pub replacement: Option<ReplacementItem>,
+    /// Other pods of its group, which are recreated with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub restarts: Vec<Str>,
 }
 
 /// The owner of a pod.
@@ -159,6 +162,9 @@ pub struct ReplacementItem {
     /// The reason why not, or why it is unknown.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
+    /// Whether it is evicted, too.
+    #[serde(rename = "evictedAgain", skip_serializing_if = "std::ops::Not::not")]
+    pub evicted_again: bool,
 }
 
 /// Fit of a replacement.
@@ -275,7 +281,7 @@ pub struct StatusItem {
 }
 
 impl ReplacementItem {
-    pub(super) fn of(reference: &PodRef, replacement: &Replacement) -> Self {
+    pub(super) fn of(reference: &PodRef, replacement: &Replacement, evicted_again: bool) -> Self {
         let name = reference.key.name.clone();
         let (fits, nodes, message) = match &replacement.placement {
             Some(Placement::Fits { nodes, .. }) => (Fit::Fits, nodes.clone(), String::new()),
@@ -288,6 +294,7 @@ impl ReplacementItem {
             fits,
             nodes,
             message,
+            evicted_again,
         }
     }
 }

@@ -18,8 +18,10 @@ use super::reason::{ReasonItem, Reasons};
 use super::timeline::{Happening, What};
 use super::world::Replacement;
 use crate::controllers::PodRef;
-use crate::eviction::{Eviction, LONGEST_TOLERATION, Tolerance, condition_of, due, pending, tolerance};
-use crate::owners::{Replacing, losses};
+use crate::eviction::{
+    Eviction, LONGEST_TOLERATION, Tolerance, condition_of, due, has_to_go, pending, tolerance,
+};
+use crate::owners::{Replacing, losses, restarted_with};
 use dra_allocator::devices::{Origin, Taints};
 use dra_model::{Claim, Cluster, Condition, DeviceId, Key, NO_EXECUTE, Pod, Str, Time};
 
@@ -56,6 +58,7 @@ pub fn report(world: &mut World<'_>, with_tolerations: bool) -> EvictionReport {
     };
     report.add_budgets(&before, &evicted);
     report.warn(world);
+    report.warnings.extend(evicted_again(world, &before, &evicted));
     report.warnings.extend(overflowing);
     report
 }
@@ -276,6 +279,42 @@ fn overflowing(cluster: &Cluster, tolerations: &[TolerationItem]) -> Vec<String>
         .collect()
 }
 
+/// Why replacements are evicted in their turn: they tolerate a taint for some time only, or name a claim that keeps its device as long as a pod uses
+/// it. kube-scheduler does not look at the taints of devices that are allocated (`dynamicresources.go`, `Filter`).
+fn evicted_again(world: &World<'_>, before: &Cluster, evicted: &[Evicted<'_>]) -> Vec<String> {
+    let taints = Taints::of(before).where_rules_are(world.release.rules);
+    let mut kept = BTreeSet::new();
+    let mut tolerates = false;
+    for replacement in evicted
+        .iter()
+        .filter_map(|evicted| world.replacements.get(&evicted.pod))
+    {
+        let named = before.pod(&replacement.original.key).into_iter().flat_map(|pod| {
+            let entries = pod.spec.resource_claims.iter();
+            entries.filter_map(|entry| Some(pod.metadata.beside(entry.resource_claim_name.as_ref()?)))
+        });
+        let goes = |key: &Key| before.claim(key).is_some_and(|claim| has_to_go(claim, &taints));
+        let mut named = named.filter(goes).peekable();
+        tolerates |= named.peek().is_none();
+        kept.extend(named);
+    }
+    let mut warnings = Vec::new();
+    if tolerates {
+        warnings.push(
+            "replacements tolerate the taints for some time, so they are scheduled and evicted again and \
+            again; the simulation follows the first of them"
+                .to_owned(),
+        );
+    }
+    warnings.extend(kept.into_iter().map(|claim| {
+        format!(
+            "claim/{claim} keeps its devices as long as a pod uses it, so replacements are evicted again and again: \
+            scale their owner down until it is deallocated"
+        )
+    }));
+    warnings
+}
+
 fn pods(
     world: &World<'_>,
     before: &Cluster,
@@ -283,6 +322,7 @@ fn pods(
     tolerating: &BTreeMap<Key, Vec<ReasonItem>>,
 ) -> Vec<PodItem> {
     let owners = Owners::of(before, evicted);
+    let again: BTreeSet<&PodRef> = evicted.iter().map(|evicted| &evicted.pod).collect();
     let replacements: BTreeMap<&PodRef, (&PodRef, &Replacement)> = world
         .replacements
         .iter()
@@ -303,9 +343,13 @@ fn pods(
             grace_period_seconds: Some(evicted.grace_seconds),
             reasons: reasons.all(evicted.eviction),
             replacing: Some(Replacing::of(before, pod)),
-            replacement: replacements
-                .get(&evicted.pod)
-                .map(|(reference, replacement)| ReplacementItem::of(reference, replacement)),
+            restarts: restarted_with(before, pod)
+                .into_iter()
+                .map(|other| other.metadata.name.clone())
+                .collect(),
+            replacement: replacements.get(&evicted.pod).map(|(reference, replacement)| {
+                ReplacementItem::of(reference, replacement, again.contains(reference))
+            }),
             ..PodItem::of(pod, PodVerdict::Evicted, &owners)
         });
     }
@@ -378,6 +422,7 @@ impl PodItem {
             }),
             replacing: None,
             replacement: None,
+            restarts: Vec::new(),
         }
     }
 }
@@ -517,20 +562,6 @@ impl EvictionReport {
                 "node/{node} is not responding: {pods}, with claims, until it responds or is marked out \
                 of service"
             ));
-        }
-        let again: BTreeSet<&Key> = world
-            .happenings()
-            .iter()
-            .filter(|happening| matches!(happening.what, What::PodDeleted { .. }))
-            .filter(|happening| happening.uid.starts_with("simulated-"))
-            .map(|happening| &happening.key)
-            .collect();
-        if !again.is_empty() {
-            self.warnings.push(
-                "replacements tolerate the taints for some time, so they are scheduled and evicted again and \
-                again; the simulation follows the first of them"
-                    .to_owned(),
-            );
         }
     }
 }
