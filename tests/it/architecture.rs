@@ -30,6 +30,7 @@ const HARMLESS: &[&str] = &[
     "hashbrown",
     "itertools",
     "jiff",
+    "macro_rules_attribute",
     "regex-automata",
     "regex-syntax",
     "schemars",

@@ -381,12 +381,7 @@ impl<'a> Problem<'a> {
     }
 
     pub(super) fn device_id(&self, device: DeviceIx) -> DeviceId {
-        let id = &self.view(device).id;
-        DeviceId {
-            driver: id.driver.clone(),
-            pool: id.pool.clone(),
-            device: self.device(device).name.clone(),
-        }
+        self.view(device).id.device(&self.device(device).name)
     }
 
     /// `claim namespace/name, request name`, as kube-scheduler calls it.

@@ -205,9 +205,9 @@ fn is_of_request(name: &str, request: &str) -> bool {
 
 /// Returns whether the claim asks for an amount that may make room for others, if amounts are not checked.
 fn asks_to_free(claim: &Arc<Claim>) -> bool {
-    let requests = claim.spec.devices.requests.iter();
-    let requests = requests.flat_map(|request| request.exactly.iter().chain(&request.first_available));
-    let mut amounts = requests
+    let mut amounts = claim
+        .spec
+        .asked()
         .filter_map(|request| request.capacity.as_ref())
         .flat_map(|capacity| &capacity.requests);
     // A range with its step stays within the capacity of its device.
@@ -341,13 +341,7 @@ impl Preparation<'_> {
             .iter()
             .filter(|request| is_covered(request));
         // The last device of a request is its only one then.
-        let one_each = covered.all(|request| {
-            request
-                .exactly
-                .iter()
-                .chain(&request.first_available)
-                .all(takes_one)
-        });
+        let one_each = covered.all(|request| request.asked().all(takes_one));
         if release.compares_distinct_per_request && !one_each {
             Rule::DistinctFromLast
         } else {

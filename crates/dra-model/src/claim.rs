@@ -3,29 +3,27 @@
 use std::fmt;
 use std::sync::LazyLock;
 
+use macro_rules_attribute::apply;
 use serde::Deserialize;
 
 use super::{
     Condition, Config, DeviceId, Key, Meta, NodeSelector, Part, Pod, Quantity, Repeated, Selector, Str, Time,
     Tolerations,
 };
-use dra_values::decode::{UnknownFields, interned, interned_list, interned_option, keyed, list, or_default};
+use crate::decoded::decoded;
+use dra_values::decode::{Read, UnknownFields, field, list, or_default};
 
 /// Keeps an allocated claim from being removed. Mirrors `resource/types.go`, `Finalizer`, v1.37.2.
 pub const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
 
 /// `resource.k8s.io` ResourceClaim.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct Claim {
     /// Identity, owners, deletion.
-    #[serde(deserialize_with = "or_default")]
     pub metadata: Meta,
     /// Specification; immutable.
-    #[serde(deserialize_with = "or_default")]
     pub spec: ClaimSpec,
     /// Status: allocation and consumers.
-    #[serde(deserialize_with = "or_default")]
     pub status: ClaimStatus,
 }
 
@@ -71,8 +69,7 @@ impl Claim {
 }
 
 /// Requests of a claim.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct ClaimSpec {
     /// The devices. Claims of one template ask for the same.
     pub devices: Repeated<DeviceClaim>,
@@ -80,18 +77,31 @@ pub struct ClaimSpec {
     pub reserved_for: Option<Box<ConsumerReference>>,
 }
 
+impl ClaimSpec {
+    /// What it asks for: exact requests and alternatives, in order.
+    pub fn asked(&self) -> impl Iterator<Item = &DeviceRequest> {
+        self.devices.requests.iter().flat_map(Request::asked)
+    }
+
+    /// Returns whether a request asks for admin access, which alternatives cannot.
+    pub fn asks_for_admin_access(&self) -> bool {
+        let mut exact = self
+            .devices
+            .requests
+            .iter()
+            .filter_map(|request| request.exactly.as_ref());
+        exact.any(|request| request.admin_access == Some(true))
+    }
+}
+
 /// Requests, constraints and configuration of a claim.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct DeviceClaim {
     /// In the order in which the allocator serves them.
-    #[serde(deserialize_with = "list")]
     pub requests: Vec<Request>,
     /// Conditions on several devices together.
-    #[serde(deserialize_with = "list")]
     pub constraints: Vec<Constraint>,
     /// Configuration for drivers.
-    #[serde(deserialize_with = "list")]
     pub config: Vec<ClaimConfig>,
 }
 
@@ -108,34 +118,33 @@ impl Part for DeviceClaim {
 }
 
 /// One request of a claim: exactly one of its two forms is set in a valid object.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct Request {
     /// Name, unique in the claim.
-    #[serde(deserialize_with = "interned")]
     pub name: Str,
     /// A request for one kind of device.
     pub exactly: Option<DeviceRequest>,
     /// Alternatives; the first that can be satisfied is taken.
-    #[serde(deserialize_with = "list")]
     pub first_available: Vec<DeviceRequest>,
 }
 
+impl Request {
+    /// What it asks for: exactly this, or one of these alternatives, in order.
+    pub fn asked(&self) -> impl Iterator<Item = &DeviceRequest> {
+        self.exactly.iter().chain(&self.first_available)
+    }
+}
+
 /// An exact request, or one alternative of a prioritized list (which then has a name and never admin access).
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct DeviceRequest {
     /// Name of the alternative; empty for an exact request.
-    #[serde(deserialize_with = "interned")]
     pub name: Str,
     /// The class whose selectors and configuration apply.
-    #[serde(deserialize_with = "interned")]
     pub device_class_name: Str,
     /// All must match.
-    #[serde(deserialize_with = "list")]
     pub selectors: Vec<Selector>,
     /// Number of devices of those that match.
-    #[serde(deserialize_with = "or_default")]
     pub allocation_mode: AllocationMode,
     /// Number of devices in mode `ExactCount`.
     #[serde(default = "one", deserialize_with = "one_by_default")]
@@ -147,7 +156,6 @@ pub struct DeviceRequest {
     /// Amounts asked of each device.
     pub capacity: Option<CapacityRequirements>,
     /// Attributes computed from those of the device.
-    #[serde(deserialize_with = "list")]
     pub derived_attributes: Vec<DerivedAttribute>,
 }
 
@@ -183,6 +191,8 @@ pub enum AllocationMode {
     Other(Str),
 }
 
+impl Read<'_> for AllocationMode {}
+
 impl<'de> Deserialize<'de> for AllocationMode {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mode = Str::deserialize(deserializer)?;
@@ -196,38 +206,29 @@ impl<'de> Deserialize<'de> for AllocationMode {
 }
 
 /// Amounts asked of each device of a request.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct CapacityRequirements {
     /// Amount by capacity name, sorted.
-    #[serde(deserialize_with = "keyed")]
     pub requests: Vec<(Str, Quantity)>,
 }
 
 /// An attribute computed by a CEL expression.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct DerivedAttribute {
     /// Fully qualified name.
-    #[serde(deserialize_with = "interned")]
     pub name: Str,
     /// The expression.
-    #[serde(deserialize_with = "interned")]
     pub expression: Str,
 }
 
 /// A condition over the devices of several requests.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct Constraint {
     /// Requests it covers; empty means all.
-    #[serde(deserialize_with = "interned_list")]
     pub requests: Vec<Str>,
     /// All devices must have the same value of this attribute.
-    #[serde(deserialize_with = "interned_option")]
     pub match_attribute: Option<Str>,
     /// All devices must have different values of this attribute.
-    #[serde(deserialize_with = "interned_option")]
     pub distinct_attribute: Option<Str>,
 }
 
@@ -239,93 +240,72 @@ impl Constraint {
 }
 
 /// Configuration in a claim's spec.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct ClaimConfig {
     /// Requests it applies to; empty means all.
-    #[serde(deserialize_with = "interned_list")]
     pub requests: Vec<Str>,
     /// For the driver.
     pub opaque: Option<Config>,
 }
 
 /// Allocation and consumers of a claim.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct ClaimStatus {
     /// Absent until the scheduler allocated the claim.
     pub allocation: Option<Allocation>,
     /// Consumers, in the order of the object; at most [`MOST_CONSUMERS`] entries.
-    #[serde(deserialize_with = "list")]
     pub reserved_for: Vec<ConsumerReference>,
     /// Status of allocated devices, reported by drivers.
-    #[serde(deserialize_with = "list")]
     pub devices: Vec<DeviceStatus>,
 }
 
 /// The result of an allocation.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct Allocation {
     /// Devices and their configuration.
-    #[serde(deserialize_with = "or_default")]
     pub devices: DeviceAllocation,
     /// Nodes that can use the devices; absent means all.
     pub node_selector: Option<Repeated<NodeSelector>>,
     /// Time at which the scheduler allocated; absent for releases and gates that do not record it.
     pub allocation_timestamp: Option<Time>,
     /// KEP-5194: any pod may use the claim without an entry; no release serves the field.
-    #[serde(deserialize_with = "or_default")]
     pub reserved_for_any_pod: bool,
 }
 
 /// Devices of an allocation and the configuration for their drivers.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct DeviceAllocation {
     /// In the order of the requests.
-    #[serde(deserialize_with = "list")]
     pub results: Vec<AllocatedDevice>,
     /// Of classes and claim.
-    #[serde(deserialize_with = "list")]
     pub config: Vec<AllocatedConfig>,
 }
 
 /// One allocated device, or one share of it.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct AllocatedDevice {
     /// `request` or `request/subrequest`.
-    #[serde(deserialize_with = "interned")]
     pub request: Str,
     /// Driver of the device.
-    #[serde(deserialize_with = "interned")]
     pub driver: Str,
     /// Pool of the device.
-    #[serde(deserialize_with = "interned")]
     pub pool: Str,
     /// Name of the device in its pool.
-    #[serde(deserialize_with = "interned")]
     pub device: Str,
     /// Granted beside the device's owner: takes nothing from others.
-    #[serde(deserialize_with = "or_default")]
     pub admin_access: bool,
     /// Copied from the request.
     pub tolerations: Tolerations,
     /// Copied from the device.
-    #[serde(deserialize_with = "interned_list")]
     pub binding_conditions: Vec<Str>,
     /// Copied from the device.
-    #[serde(deserialize_with = "interned_list")]
     pub binding_failure_conditions: Vec<Str>,
     /// Share of a device that allows multiple allocations.
     #[serde(rename = "shareID")]
     pub share_id: Option<Str>,
     /// Amounts that this share takes, sorted by name.
-    #[serde(deserialize_with = "keyed")]
     pub consumed_capacity: Vec<(Str, Quantity)>,
     /// Copied from the slice.
-    #[serde(deserialize_with = "interned_list")]
     pub skip_node_operations: Vec<Str>,
 }
 
@@ -344,11 +324,7 @@ impl AllocatedDevice {
 
     /// Returns which device was allocated.
     pub fn id(&self) -> DeviceId {
-        DeviceId {
-            driver: self.driver.clone(),
-            pool: self.pool.clone(),
-            device: self.device.clone(),
-        }
+        DeviceId::new(&self.driver, &self.pool, &self.device)
     }
 
     /// The request's name without its subrequest. Mirrors `resourceclaim.go`, `BaseRequestRef`.
@@ -358,14 +334,11 @@ impl AllocatedDevice {
 }
 
 /// Configuration of an allocation.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct AllocatedConfig {
     /// `FromClass` or `FromClaim`.
-    #[serde(deserialize_with = "interned")]
     pub source: Str,
     /// Requests it applies to; empty means all.
-    #[serde(deserialize_with = "interned_list")]
     pub requests: Vec<Str>,
     /// For the driver.
     pub opaque: Option<Config>,
@@ -420,10 +393,12 @@ impl ConsumerReference {
     }
 }
 
+impl Read<'_> for ConsumerReference {}
+
 impl<'de> Deserialize<'de> for ConsumerReference {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        struct Text(#[serde(deserialize_with = "interned")] Str);
+        struct Text(#[serde(deserialize_with = "field")] Str);
 
         struct Entry;
         impl<'de> serde::de::Visitor<'de> for Entry {
@@ -458,23 +433,18 @@ impl<'de> Deserialize<'de> for ConsumerReference {
 }
 
 /// Status of an allocated device, reported by its driver.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct DeviceStatus {
     /// Driver.
-    #[serde(deserialize_with = "interned")]
     pub driver: Str,
     /// Pool.
-    #[serde(deserialize_with = "interned")]
     pub pool: Str,
     /// Device.
-    #[serde(deserialize_with = "interned")]
     pub device: Str,
     /// Share of the device.
     #[serde(rename = "shareID")]
     pub share_id: Option<Str>,
     /// Binding conditions among them.
-    #[serde(deserialize_with = "list")]
     pub conditions: Vec<Condition>,
     /// Network interface, for network devices.
     pub network_data: Option<NetworkData>,
@@ -483,17 +453,12 @@ pub struct DeviceStatus {
 impl DeviceStatus {
     /// Returns which device the report is about.
     pub fn id(&self) -> DeviceId {
-        DeviceId {
-            driver: self.driver.clone(),
-            pool: self.pool.clone(),
-            device: self.device.clone(),
-        }
+        DeviceId::new(&self.driver, &self.pool, &self.device)
     }
 }
 
 /// Network data of an allocated device.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct NetworkData {
     /// Name of the interface in the pod.
     #[serde(deserialize_with = "or_default")]
@@ -507,26 +472,20 @@ pub struct NetworkData {
 }
 
 /// `resource.k8s.io` ResourceClaimTemplate.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct ClaimTemplate {
     /// Identity of the template itself.
-    #[serde(deserialize_with = "or_default")]
     pub metadata: Meta,
     /// Specification of its claims.
-    #[serde(deserialize_with = "or_default")]
     pub spec: ClaimTemplateSpec,
 }
 
 /// Metadata and spec of the claims made from a template.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct ClaimTemplateSpec {
     /// Labels and annotations of the claims.
-    #[serde(deserialize_with = "or_default")]
     pub metadata: Meta,
     /// Spec of the claims.
-    #[serde(deserialize_with = "or_default")]
     pub spec: ClaimSpec,
 }
 

@@ -1,11 +1,13 @@
 //! DeviceClasses, DeviceTaintRules and the CEL selectors and configuration they share with claims.
 
+use macro_rules_attribute::apply;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{Condition, Meta, Str, Taint};
-use dra_values::decode::{interned, interned_option, list, or_default};
+use crate::decoded::decoded;
+use dra_values::decode::{Read, field};
 use dra_values::json;
 
 /// Prefix of the implicit extended resource of every class. Mirrors
@@ -13,35 +15,27 @@ use dra_values::json;
 pub const CLASS_RESOURCE: &str = "deviceclass.resource.kubernetes.io/";
 
 /// `resource.k8s.io` DeviceClass.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct Class {
     /// Identity.
-    #[serde(deserialize_with = "or_default")]
     pub metadata: Meta,
     /// Selected devices, and their configuration.
-    #[serde(deserialize_with = "or_default")]
     pub spec: ClassSpec,
 }
 
 /// Devices of a class.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct ClassSpec {
     /// All must match.
-    #[serde(deserialize_with = "list")]
     pub selectors: Vec<Selector>,
     /// Configuration for drivers.
-    #[serde(deserialize_with = "list")]
     pub config: Vec<ClassConfig>,
     /// Containers that ask for this resource get a device of the class.
-    #[serde(deserialize_with = "interned_option")]
     pub extended_resource_name: Option<Str>,
 }
 
 /// Configuration of a class.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct ClassConfig {
     /// For the driver.
     pub opaque: Option<Config>,
@@ -51,7 +45,7 @@ pub struct ClassConfig {
 #[derive(Clone, Debug, Deserialize)]
 pub struct Config {
     /// Driver.
-    #[serde(default, deserialize_with = "interned")]
+    #[serde(default, deserialize_with = "field")]
     pub driver: Str,
     /// The JSON as it was read.
     pub parameters: Option<Box<RawValue>>,
@@ -67,6 +61,8 @@ impl Config {
     }
 }
 
+impl Read<'_> for Config {}
+
 impl PartialEq for Config {
     fn eq(&self, other: &Self) -> bool {
         let text = |config: &Self| config.parameters.as_ref().map(|raw| raw.get().to_owned());
@@ -75,68 +71,56 @@ impl PartialEq for Config {
 }
 
 /// A device selector.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
+#[derive(PartialEq, Eq)]
 pub struct Selector {
     /// The only form there is; an entry without it is an error of the allocation.
     pub cel: Option<CelSelector>,
 }
 
 /// A CEL expression over one device.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
+#[derive(PartialEq, Eq)]
 pub struct CelSelector {
     /// The expression.
-    #[serde(deserialize_with = "interned")]
     pub expression: Str,
 }
 
 /// `resource.k8s.io` DeviceTaintRule.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct TaintRule {
     /// Identity.
-    #[serde(deserialize_with = "or_default")]
     pub metadata: Meta,
     /// The taint and where it goes.
-    #[serde(deserialize_with = "or_default")]
     pub spec: TaintRuleSpec,
     /// Status reported by the controller.
-    #[serde(deserialize_with = "or_default")]
     pub status: TaintRuleStatus,
 }
 
 /// The taint and where it goes.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct TaintRuleSpec {
     /// Absent matches nothing, empty matches every device.
     pub device_selector: Option<TaintSelector>,
     /// The taint.
-    #[serde(deserialize_with = "or_default")]
     pub taint: Taint,
 }
 
 /// Devices of a rule: every set field must be equal.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
+#[derive(PartialEq, Eq)]
 pub struct TaintSelector {
     /// Driver.
-    #[serde(deserialize_with = "interned_option")]
     pub driver: Option<Str>,
     /// Pool.
-    #[serde(deserialize_with = "interned_option")]
     pub pool: Option<Str>,
     /// Device.
-    #[serde(deserialize_with = "interned_option")]
     pub device: Option<Str>,
 }
 
 /// Status of a rule, reported by the controller.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct TaintRuleStatus {
     /// `EvictionInProgress`.
-    #[serde(deserialize_with = "list")]
     pub conditions: Vec<Condition>,
 }

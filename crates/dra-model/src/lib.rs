@@ -14,6 +14,7 @@ mod claim;
 mod claim_patch;
 mod class;
 mod cluster;
+mod decoded;
 mod environment;
 mod fields;
 mod kind;
@@ -56,17 +57,16 @@ pub use meta::{Condition, Key, Managed, Meta, OwnerReference, Writer, uid_of_man
 pub use newer::{NewerField, NewerFields};
 pub use node::{
     DisruptionBudget, DisruptionBudgetSpec, DisruptionBudgetStatus, Event, EventSeries, EventSource,
-    INSTANCE_TYPE, IntOrPercent, Node, NodeInfo, NodeSpec, NodeStatus, ObjectReference, PodRequirement,
-    PodSelector, Quota, QuotaSpec, QuotaStatus, ScopeRequirement, ScopeSelector,
+    INSTANCE_TYPE, Node, NodeInfo, NodeSpec, NodeStatus, ObjectReference, PodRequirement, PodSelector, Quota,
+    QuotaSpec, QuotaStatus, ScopeRequirement, ScopeSelector,
 };
 pub use node_selector::{InvalidNodeSelector, NodeRequirement, NodeSelector, NodeSelectorTerm};
 pub use owners::{Gathers, Owner, Owners, Strategy};
 pub use pod::{
     Affinity, Bare, Container, ContainerClaim, ContainerEnd, ContainerPort, ContainerStatus,
     ContainerWaiting, ExtendedResourceClaim, Gang, Named, NodeAffinity, POD_CONDITIONS, Pod, PodClaim,
-    PodClaimStatus, PodGroup, PodGroupSpec, PodGroupStatus, PodGroupWorkload, PodSpec, PodStatus,
-    PreferredTerm, RequestMapping, ResourceHealth, ResourceStatus, Resources, SchedulingGroup,
-    SchedulingPolicy,
+    PodClaimStatus, PodGroup, PodGroupSpec, PodGroupStatus, PodSpec, PodStatus, RequestMapping,
+    ResourceHealth, ResourceStatus, Resources, SchedulingGroup, SchedulingPolicy,
 };
 pub use rbac::{PolicyRule, Role, RoleBinding, RoleReference, RoleSubject};
 pub use release::Release;

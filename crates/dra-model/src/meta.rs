@@ -3,10 +3,12 @@
 use std::fmt;
 use std::num::NonZeroU32;
 
+use macro_rules_attribute::apply;
 use serde::Deserialize;
 
 use super::{Str, Time};
-use dra_values::decode::{interned, interned_list, interned_pairs, list, lookup, or_default, shared};
+use crate::decoded::decoded;
+use dra_values::decode::{field, lookup, or_default, shared};
 
 /// Namespace and name of a namespaced object. Orders by namespace, then name, as kubectl lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, derive_more::Display)]
@@ -29,11 +31,9 @@ impl Key {
 }
 
 /// The part of `metadata` that questions about devices need.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct Meta {
     /// Empty for cluster-scoped objects.
-    #[serde(deserialize_with = "interned")]
     pub namespace: Str,
     /// The name.
     #[serde(deserialize_with = "or_default")]
@@ -48,7 +48,6 @@ pub struct Meta {
     #[serde(deserialize_with = "or_default")]
     pub resource_version: Str,
     /// Counts changes of the spec, where the kind keeps such a count.
-    #[serde(deserialize_with = "or_default")]
     pub generation: i64,
     /// Time at which the object was created.
     pub creation_timestamp: Option<Time>,
@@ -57,16 +56,13 @@ pub struct Meta {
     /// Grace period of that deletion, in seconds.
     pub deletion_grace_period_seconds: Option<i64>,
     /// Sorted by key.
-    #[serde(deserialize_with = "interned_pairs")]
     pub labels: Vec<(Str, Str)>,
     /// Annotations of `resource.kubernetes.io` and some others, sorted by key: no rule reads another one.
     #[serde(deserialize_with = "resource_annotations")]
     pub annotations: Vec<(Str, Str)>,
     /// Owners, in the order of the object.
-    #[serde(deserialize_with = "list")]
     pub owner_references: Vec<OwnerReference>,
     /// Finalizers that delay the deletion.
-    #[serde(deserialize_with = "interned_list")]
     pub finalizers: Vec<Str>,
     /// Writer of the object.
     #[serde(rename = "managedFields", deserialize_with = "managed")]
@@ -159,10 +155,7 @@ impl Meta {
 
     /// Namespace and name.
     pub fn key(&self) -> Key {
-        Key {
-            namespace: self.namespace.clone(),
-            name: self.name.clone(),
-        }
+        self.beside(&self.name)
     }
 
     /// The owner that manages this object. Mirrors `metav1.GetControllerOf`.
@@ -313,14 +306,12 @@ fn managed<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Managed,
 }
 
 /// One owner of an object.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub struct OwnerReference {
     /// Group and version, as written.
-    #[serde(deserialize_with = "interned")]
     pub api_version: Str,
     /// Kind of the owner.
-    #[serde(deserialize_with = "interned")]
     pub kind: Str,
     /// Name of the owner, in the same namespace.
     #[serde(deserialize_with = "or_default")]
@@ -329,22 +320,19 @@ pub struct OwnerReference {
     #[serde(deserialize_with = "or_default")]
     pub uid: Str,
     /// True if this owner manages the object.
-    #[serde(deserialize_with = "or_default")]
     pub controller: bool,
 }
 
 /// A condition, as conditions of claims' devices, rules, pods and groups look alike.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub struct Condition {
     /// Type of the condition.
-    #[serde(rename = "type", deserialize_with = "interned")]
+    #[serde(rename = "type", deserialize_with = "field")]
     pub type_: Str,
     /// `True`, `False` or `Unknown`.
-    #[serde(deserialize_with = "interned")]
     pub status: Str,
     /// Machine-readable cause.
-    #[serde(deserialize_with = "interned")]
     pub reason: Str,
     /// Text for people.
     #[serde(deserialize_with = "or_default")]
@@ -354,7 +342,6 @@ pub struct Condition {
     /// Time at which the kubelet last reported the condition, which only those of nodes have.
     pub last_heartbeat_time: Option<Time>,
     /// Generation that the condition speaks of; 0 where it says none.
-    #[serde(deserialize_with = "or_default")]
     pub observed_generation: i64,
 }
 

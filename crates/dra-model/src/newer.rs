@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{AttributeValue, Claim, ClaimSpec, Kind, Meta, Node, Object, Pod, Request, Slice, Version};
+use super::{AttributeValue, Claim, ClaimSpec, Kind, Meta, Node, Object, Pod, Slice, Version};
 
 /// A field that the model reads, and the first release that has it. Mirrors the types of `k8s.io/api` from v0.34 on: `resource/v1/types.go`
 /// and `core/v1/types.go`.
@@ -190,16 +190,8 @@ impl Dropped {
     }
 
     fn of_spec(&mut self, spec: &mut ClaimSpec, exact: &'static str, alternative: &'static str) {
-        let wanted = |request: &Request| {
-            request
-                .exactly
-                .iter()
-                .chain(&request.first_available)
-                .any(|wanted| !wanted.derived_attributes.is_empty())
-        };
-        let derives = spec.devices.requests.iter().any(wanted);
         // Many claims share what they ask for, and few of them ask for this.
-        if !derives {
+        if spec.asked().all(|wanted| wanted.derived_attributes.is_empty()) {
             return;
         }
         for request in &mut spec.devices.requests {

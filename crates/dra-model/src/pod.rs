@@ -1,25 +1,22 @@
 //! Pods: which claims they use, where they run, what the scheduler looks at.
 
+use macro_rules_attribute::apply;
 use serde::Deserialize;
 
 use super::{
-    Condition, Key, Meta, NodeSelector, NodeSelectorTerm, Part, Quantity, Repeated, SchedulerProfile, Str,
-    Time, Tolerations,
+    Condition, Key, Meta, NodeSelector, Part, Quantity, Repeated, SchedulerProfile, Str, Time, Tolerations,
 };
-use dra_values::decode::{interned, interned_option, interned_pairs, keyed, list, or_default};
+use crate::decoded::decoded;
+use dra_values::decode::{field, list, or_default};
 
 /// `core/v1` Pod.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct Pod {
     /// Identity, owners, deletion.
-    #[serde(deserialize_with = "or_default")]
     pub metadata: Meta,
     /// Specification.
-    #[serde(deserialize_with = "or_default")]
     pub spec: PodSpec,
     /// Status.
-    #[serde(deserialize_with = "or_default")]
     pub status: PodStatus,
 }
 
@@ -59,42 +56,33 @@ impl Pod {
 }
 
 /// Requirements of a pod.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct PodSpec {
     /// The node it is bound to.
-    #[serde(deserialize_with = "interned_option")]
     pub node_name: Option<Str>,
     /// Claims its containers may use.
     pub resource_claims: Repeated<Vec<PodClaim>>,
     /// Membership in a PodGroup.
     pub scheduling_group: Option<SchedulingGroup>,
     /// Ordinary containers.
-    #[serde(deserialize_with = "list")]
     pub containers: Vec<Container>,
     /// Containers that run before, and sidecars.
-    #[serde(deserialize_with = "list")]
     pub init_containers: Vec<Container>,
     /// Requests of the pod as a whole.
     pub resources: Option<Box<Resources>>,
     /// Added to the requests of the containers, sorted by resource name.
-    #[serde(deserialize_with = "keyed")]
     pub overhead: Vec<(Str, Quantity)>,
     /// Labels that the node must have.
-    #[serde(deserialize_with = "interned_pairs")]
     pub node_selector: Vec<(Str, Str)>,
     /// Further demands on the node.
     pub affinity: Option<Box<Affinity>>,
     /// Node taints that do not matter.
     pub tolerations: Repeated<Tolerations>,
     /// While there is one, the scheduler does not look at the pod.
-    #[serde(deserialize_with = "list")]
     pub scheduling_gates: Vec<Named>,
     /// Name of the responsible scheduler.
-    #[serde(deserialize_with = "interned")]
     pub scheduler_name: Str,
     /// Service account of the pod; empty for `default`.
-    #[serde(deserialize_with = "interned")]
     pub service_account_name: Str,
     /// True if there are rules of spreading over the topology.
     #[serde(rename = "topologySpreadConstraints", deserialize_with = "is_filled")]
@@ -105,73 +93,58 @@ pub struct PodSpec {
     #[serde(deserialize_with = "volumes")]
     pub volumes: Repeated<Volumes>,
     /// The pod's ports are those of the node.
-    #[serde(deserialize_with = "or_default")]
     pub host_network: bool,
     /// Priority in scheduling.
     pub priority: Option<i32>,
     /// `Never` keeps the scheduler from evicting others for the pod.
-    #[serde(deserialize_with = "interned_option")]
     pub preemption_policy: Option<Str>,
     /// Time to end in, in seconds.
     pub termination_grace_period_seconds: Option<i64>,
     /// `Always`, `OnFailure` or `Never`.
-    #[serde(deserialize_with = "interned")]
     pub restart_policy: Str,
 }
 
 /// One claim of a pod: by name or by template.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
+#[derive(PartialEq, Eq)]
 pub struct PodClaim {
     /// Name within the pod.
-    #[serde(deserialize_with = "interned")]
     pub name: Str,
     /// A claim that exists.
     #[serde(deserialize_with = "or_default")]
     pub resource_claim_name: Option<Str>,
     /// The template of a claim that is made for the pod, or for its group.
-    #[serde(deserialize_with = "interned_option")]
     pub resource_claim_template_name: Option<Str>,
 }
 
 /// Membership in a PodGroup.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct SchedulingGroup {
     /// Name of the group, in the pod's namespace.
-    #[serde(deserialize_with = "interned_option")]
     pub pod_group_name: Option<Str>,
 }
 
 /// Fields of a container that the scheduler and the claim rules read.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct Container {
     /// Name within the pod.
-    #[serde(deserialize_with = "interned")]
     pub name: Str,
     /// Requests and claims.
     pub resources: Repeated<Resources>,
     /// Ports; only those on the node matter.
-    #[serde(deserialize_with = "list")]
     pub ports: Vec<ContainerPort>,
     /// `Always` makes an init container a sidecar.
-    #[serde(deserialize_with = "interned_option")]
     pub restart_policy: Option<Str>,
 }
 
 /// Requests and claims of a container.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct Resources {
     /// Requested amounts, sorted by resource name.
-    #[serde(deserialize_with = "keyed")]
     pub requests: Vec<(Str, Quantity)>,
     /// Limits, sorted by resource name. The API server copies them into absent requests.
-    #[serde(deserialize_with = "keyed")]
     pub limits: Vec<(Str, Quantity)>,
     /// Claims of the pod that the container uses.
-    #[serde(deserialize_with = "list")]
     pub claims: Vec<ContainerClaim>,
 }
 
@@ -188,41 +161,34 @@ impl Part for Resources {
 }
 
 /// A claim of the pod that a container uses.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
+#[derive(PartialEq, Eq)]
 pub struct ContainerClaim {
     /// Name of the claim within the pod.
-    #[serde(deserialize_with = "interned")]
     pub name: Str,
     /// One request of it; empty means all.
-    #[serde(deserialize_with = "interned")]
     pub request: Str,
 }
 
 /// A port of a container.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
+#[derive(PartialEq, Eq)]
 pub struct ContainerPort {
     /// Port in the container.
-    #[serde(deserialize_with = "or_default")]
     pub container_port: i32,
     /// Port on the node; 0 means none.
-    #[serde(deserialize_with = "or_default")]
     pub host_port: i32,
     /// Address on the node.
-    #[serde(rename = "hostIP", deserialize_with = "interned")]
+    #[serde(rename = "hostIP", deserialize_with = "field")]
     pub host_ip: Str,
     /// `TCP`, `UDP` or `SCTP`; empty means `TCP`.
-    #[serde(deserialize_with = "interned")]
     pub protocol: Str,
 }
 
 /// An object known by name only.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct Named {
     /// The name.
-    #[serde(deserialize_with = "interned")]
     pub name: Str,
 }
 
@@ -314,8 +280,7 @@ impl<'de> Deserialize<'de> for Volumes {
 }
 
 /// Demands on the node beyond plain labels.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct Affinity {
     /// To nodes.
     pub node_affinity: Option<NodeAffinity>,
@@ -326,43 +291,23 @@ pub struct Affinity {
 }
 
 /// Affinity to nodes.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct NodeAffinity {
     /// Must match.
     pub required_during_scheduling_ignored_during_execution: Option<NodeSelector>,
-    /// Should match; decides between nodes that fit.
-    #[serde(deserialize_with = "list")]
-    pub preferred_during_scheduling_ignored_during_execution: Vec<PreferredTerm>,
-}
-
-/// A preference for nodes.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct PreferredTerm {
-    /// Weight.
-    #[serde(deserialize_with = "or_default")]
-    pub weight: i32,
-    /// Preferred nodes.
-    #[serde(deserialize_with = "or_default")]
-    pub preference: NodeSelectorTerm,
 }
 
 /// Status of a pod.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct PodStatus {
     /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
-    #[serde(deserialize_with = "interned")]
     pub phase: Str,
     /// Those that a rule or a column reads: `PodScheduled`, `PodReadyToStartContainers`, `Ready`, `DisruptionTarget`.
     #[serde(deserialize_with = "pod_conditions")]
     pub conditions: Vec<Condition>,
     /// The node where the scheduler makes room for the pod, or is about to bind it.
-    #[serde(deserialize_with = "interned_option")]
     pub nominated_node_name: Option<Str>,
     /// Claims made from templates.
-    #[serde(deserialize_with = "list")]
     pub resource_claim_statuses: Vec<PodClaimStatus>,
     /// The claim that the scheduler made for extended resources.
     pub extended_resource_claim_status: Option<Box<ExtendedResourceClaim>>,
@@ -411,11 +356,9 @@ where
 }
 
 /// The claim behind one entry of `spec.resourceClaims`.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct PodClaimStatus {
     /// Name within the pod.
-    #[serde(deserialize_with = "interned")]
     pub name: Str,
     /// Absent means that no claim is needed.
     #[serde(deserialize_with = "or_default")]
@@ -423,11 +366,10 @@ pub struct PodClaimStatus {
 }
 
 /// The claim that the scheduler made for extended resources of a pod.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
+#[derive(PartialEq, Eq)]
 pub struct ExtendedResourceClaim {
     /// Mapping of container resources to requests.
-    #[serde(deserialize_with = "list")]
     pub request_mappings: Vec<RequestMapping>,
     /// The claim, in the pod's namespace.
     #[serde(deserialize_with = "or_default")]
@@ -435,44 +377,34 @@ pub struct ExtendedResourceClaim {
 }
 
 /// Mapping of a container resource to a request of the claim.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
+#[derive(PartialEq, Eq)]
 pub struct RequestMapping {
     /// The container.
-    #[serde(deserialize_with = "interned")]
     pub container_name: Str,
     /// The extended resource.
-    #[serde(deserialize_with = "interned")]
     pub resource_name: Str,
     /// The request of the claim.
-    #[serde(deserialize_with = "interned")]
     pub request_name: Str,
 }
 
 /// Status of a container, reported by the kubelet.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct ContainerStatus {
     /// The container.
-    #[serde(deserialize_with = "interned")]
     pub name: Str,
     /// Health of the resources it uses.
-    #[serde(deserialize_with = "list")]
     pub allocated_resources_status: Vec<ResourceStatus>,
     /// State.
-    #[serde(deserialize_with = "or_default")]
     pub state: ContainerState,
     /// Previous termination.
-    #[serde(deserialize_with = "or_default")]
     pub last_state: ContainerState,
     /// Number of restarts.
-    #[serde(deserialize_with = "or_default")]
     pub restart_count: i32,
 }
 
 /// State of a container: neither field is set while it runs.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct ContainerState {
     /// It is yet to be started.
     pub waiting: Option<Box<ContainerWaiting>>,
@@ -481,14 +413,12 @@ pub struct ContainerState {
 }
 
 /// Termination of a container.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub struct ContainerEnd {
     /// Not 0 for one that failed.
-    #[serde(deserialize_with = "or_default")]
     pub exit_code: i32,
     /// Machine-readable cause, such as `Error` or `OOMKilled`.
-    #[serde(deserialize_with = "interned")]
     pub reason: Str,
     /// What the container wrote of its end, or the container runtime of one that it could not start. Snapshots leave it out.
     #[serde(deserialize_with = "or_default")]
@@ -498,11 +428,10 @@ pub struct ContainerEnd {
 }
 
 /// The reason why a container is not started yet.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub struct ContainerWaiting {
     /// Machine-readable cause, such as `ContainerCreating` or `CreateContainerError`.
-    #[serde(deserialize_with = "interned")]
     pub reason: Str,
     /// In the words of the kubelet or the container runtime.
     #[serde(deserialize_with = "or_default")]
@@ -510,26 +439,21 @@ pub struct ContainerWaiting {
 }
 
 /// Health of one resource of a container.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct ResourceStatus {
     /// `claim:NAME` or `claim:NAME/REQUEST` for devices.
-    #[serde(deserialize_with = "interned")]
     pub name: Str,
     /// Per device.
-    #[serde(deserialize_with = "list")]
     pub resources: Vec<ResourceHealth>,
 }
 
 /// Health of one device.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct ResourceHealth {
     /// The driver's identifier: `driver/pool/device`, or a CDI name.
     #[serde(rename = "resourceID", deserialize_with = "or_default")]
     pub resource_id: Str,
     /// `Healthy`, `Unhealthy` or `Unknown`.
-    #[serde(deserialize_with = "interned")]
     pub health: Str,
     /// The driver's words.
     #[serde(deserialize_with = "or_default")]
@@ -537,105 +461,72 @@ pub struct ResourceHealth {
 }
 
 /// `scheduling.k8s.io` PodGroup.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct PodGroup {
     /// Identity.
-    #[serde(deserialize_with = "or_default")]
     pub metadata: Meta,
     /// Its claims.
-    #[serde(deserialize_with = "or_default")]
     pub spec: PodGroupSpec,
     /// Claims made from templates.
-    #[serde(deserialize_with = "or_default")]
     pub status: PodGroupStatus,
 }
 
 /// Specification of a PodGroup.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct PodGroupSpec {
     /// Claims that the members share.
-    #[serde(deserialize_with = "list")]
     pub resource_claims: Vec<PodClaim>,
-    /// The Workload that the group belongs to.
-    pub workload_ref: Option<PodGroupWorkload>,
     /// Basic, or a gang.
-    #[serde(deserialize_with = "or_default")]
     pub scheduling_policy: SchedulingPolicy,
     /// Rules of where its members have to be.
     pub scheduling_constraints: Option<SchedulingConstraints>,
     /// The CompositePodGroup that it is a part of.
-    #[serde(deserialize_with = "interned_option")]
     pub parent_composite_pod_group_name: Option<Str>,
     /// Priority that all of its members must have.
     pub priority: Option<i32>,
 }
 
 /// Rules of where the members of a group have to be.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct SchedulingConstraints {
     /// All of them on nodes that have the same values of these labels.
-    #[serde(deserialize_with = "list")]
     pub topology: Vec<TopologyConstraint>,
 }
 
 /// A label that nodes have to share.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct TopologyConstraint {
     /// Key of the label.
     #[serde(deserialize_with = "or_default")]
     pub key: Str,
 }
 
-/// The Workload that a group belongs to.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct PodGroupWorkload {
-    /// Name of the Workload.
-    #[serde(deserialize_with = "or_default")]
-    pub workload_name: Str,
-    /// Template within it.
-    #[serde(deserialize_with = "or_default")]
-    pub template_name: Str,
-}
-
 /// Scheduling policy of a group.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct SchedulingPolicy {
     /// All or nothing.
     pub gang: Option<Gang>,
 }
 
 /// A gang.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct Gang {
     /// Minimum number of members that must fit together.
-    #[serde(deserialize_with = "or_default")]
     pub min_count: i32,
 }
 
 /// Status of a PodGroup.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct PodGroupStatus {
     /// `PodGroupInitiallyScheduled`, `DisruptionTarget`.
-    #[serde(deserialize_with = "list")]
     pub conditions: Vec<Condition>,
     /// Claims made from templates.
-    #[serde(deserialize_with = "list")]
     pub resource_claim_statuses: Vec<PodClaimStatus>,
 }
 
 /// An object with only identity and deletion: Namespace, Workload, CompositePodGroup, and owners of pods.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct Bare {
     /// Identity.
-    #[serde(deserialize_with = "or_default")]
     pub metadata: Meta,
 }

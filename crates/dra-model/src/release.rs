@@ -2,110 +2,144 @@
 
 use super::{Environment, Version};
 
-/// The rules of one release, as facts with names. This is the only place that compares versions for a rule: code asks for the fact.
-///
-/// Code follows the binary, whatever release it emulates, so the facts are those of [`Environment::version`], its patch included.
-/// What gates decide follows the emulated release and is [`Environment::gate`]. A release that is older or newer than those that are
-/// known has the rules of the nearest.
-///
-/// A fact is a rule that a release has and the newest one has not, or the other way round. A mistake that a patch of a release fixes is
-/// a fact only where whole controllers or rules behave differently without the fix; all are rows of the known bugs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Release {
-    /// The allocator takes pools and slices in whatever order they come, rather than by name (`GatherPools`).
-    pub takes_pools_as_they_come: bool,
-    /// A pool is what reaches the node: whether it is complete is asked of those slices alone, an incomplete one is used, and one
-    /// that contradicts itself ends the attempt where the search meets it (`GatherPools`, `allocateOne`).
-    pub pool_is_of_node: bool,
-    /// Slices with counter sets belong to their pool on every node, whichever nodes they name (`GatherPools`).
-    pub counter_slices_reach_all: bool,
-    /// Counter sets stand in the slice of the devices that draw from them, and count for that slice alone.
-    pub counters_are_of_slice: bool,
-    /// A claim that is allocated on a share without any amount does not keep the next share from drawing counters again
-    /// (`deviceCapacityInUse`).
-    pub bare_shares_use_nothing: bool,
-    /// The next device of a request is looked for from the first on, so that one that can be shared is taken again (`allocateOne`).
-    pub starts_over_in_request: bool,
-    /// An alternative in mode All continues as the first alternative once it has one device, and the second alternative
-    /// takes the devices that the first one would have, if both are in mode All (`allocateOne`,
-    /// `validateDeviceRequest`).
-    pub loses_subrequest_in_all: bool,
-    /// A `distinctAttribute` is compared with the last device of each request only (`distinctAttributeConstraint`).
-    pub compares_distinct_per_request: bool,
-    /// A `distinctAttribute` keeps off only devices that do not have it (`distinctAttributeConstraint`, which compares pointers).
-    pub compares_distinct_with_nothing: bool,
-    /// Constraints do not know values that are lists, whatever the gate is (`AllocatorFeatures`).
-    pub constraints_know_no_lists: bool,
-    /// An amount that is negative or cannot be represented does not end the attempt (`CmpRequestOverCapacity`).
-    pub capacity_errors_skip: bool,
-    /// An amount that is rounded up to a step is written with binary suffixes, whatever the step is written with (`roundUpRange`).
-    pub rounds_to_binary: bool,
-    /// In mode All, a device counts only if enough of its capacity is left (`validateDeviceRequest`).
-    pub all_drops_full_devices: bool,
-    /// A device may have four taints at most, and none with the effect None (`validateDevice`).
-    pub limits_taints: bool,
-    /// A taint keeps pods off whatever its effect is (`allTaintsTolerated`).
-    pub any_effect_blocks: bool,
-    /// What is allocated does not say which taints the request tolerates.
-    pub omits_tolerations: bool,
-    /// A configuration of the claim stands in the allocation once for each request that it names.
-    pub repeats_configs: bool,
-    /// A configuration for all requests keeps the names of those that it names.
-    pub keeps_covering_requests: bool,
-    /// Errors of selectors name the device and say how to repair them (`selectorsMatch`).
-    pub selector_errors_name_devices: bool,
-    /// The stable implementation of the allocator supports no gate at all, and the incubating one neither shares nor binding
-    /// conditions (`SupportedFeatures`).
-    pub implementations_lag: bool,
-    /// `DRAResourceClaimDeviceStatus` is a feature of the allocator, which only the experimental implementation has.
-    pub status_selects_experimental: bool,
+/// Declares the facts, each with the releases that it holds in.
+macro_rules! release {
+    ($(#[$attribute:meta])* pub struct Release { $($(#[doc = $doc:literal])* $fact:ident: $releases:expr;)+ }) => {
+        $(#[$attribute])*
+        pub struct Release {
+            $($(#[doc = $doc])* pub $fact: bool,)+
+        }
 
-    /// A node that takes the allocator too long is unschedulable; otherwise that ends the attempt (`Filter`).
-    pub timeout_is_node_only: bool,
-    /// A class that names an extended resource does without the name that it has of its own (`extendedresourcecache`).
-    pub explicit_name_replaces: bool,
-    /// Nodes are ranked by the alternatives that they grant (`computeScore`).
-    pub scores: bool,
-    /// DeviceTaintRules need no gate of their own.
-    pub rules_need_only_taints: bool,
-    /// A DeviceTaintRule without a selector is about all devices.
-    pub bare_rule_is_all: bool,
-    /// The plugin says so where it finds no claim to deallocate for a pod that fits nowhere (`PostFilter`).
-    pub says_nothing_to_deallocate: bool,
-    /// There is one text for every way in which a claim may not belong to a pod (`IsForPod`).
-    pub owner_has_one_text: bool,
-    /// The cycle of a PodGroup ends as soon as too few members are left (`PlacementFeasible`), and a gang needs no gate of its own.
-    pub groups_end_early: bool,
-    /// Devices say in `nodeAllocatableResources` what they take of their node; in 1.36 another field does.
-    pub node_allocatable_resources: bool,
+        impl Release {
+            /// The rules of `version`.
+            pub fn of(version: Version) -> Self {
+                Self {
+                    $($fact: ($releases).contains(&version),)+
+                }
+            }
+        }
+    };
+}
 
-    /// The claim controller looks up the PodGroup of a pod before it reserves a claim for the pod.
-    pub needs_groups: bool,
-    /// The claim controller keeps the status of a claim that it makes for extended resources.
-    pub keeps_statuses: bool,
-    /// The claim controller leaves a claim alone for good that is reserved for something other than pods.
-    pub gives_up_at_foreign_entry: bool,
-    /// The first entry of `status.reservedFor` whose pod is missing hides those behind it from evictions.
-    pub stops_at_missing_pod: bool,
-    /// Taints of devices for extended resources evict pods too (`podEvictionTime`).
-    pub evicts_for_extended_resources: bool,
-    /// A claim for extended resources keeps its devices after its pod has ended, until the pod is deleted, if the gate is off.
-    pub keeps_claims_of_extended_resources: bool,
-    /// The API server serves PodGroups with their claims unless that is turned off. Older ones may have their traces left over.
-    pub serves_groups: bool,
-    /// Pods name the PodGroup that they belong to; an API server without the field drops it with its next write.
-    pub has_scheduling_groups: bool,
-    /// The API server reads DeviceTaintRules that were stored as v1beta2.
-    pub reads_rules_of_v1beta2: bool,
-    /// The API server stores DeviceTaintRules as v1beta2.
-    pub stores_rules_of_v1beta2: bool,
-    /// The API server serves `resource.k8s.io/v1`, and older versions only where they are enabled.
-    pub serves_v1: bool,
-    /// The same of DeviceTaintRules.
-    pub serves_rules_of_v1: bool,
-    /// The API server asks those that write the status of a claim for the rights to what they write of it
-    /// (`DRAResourceClaimGranularStatusAuthorization`).
-    pub asks_for_status_rights: bool,
+release! {
+    /// The rules of one release, as facts with names. This is the only place that compares versions for a rule: code asks for the fact.
+    ///
+    /// Code follows the binary, whatever release it emulates, so the facts are those of [`Environment::version`], its patch included.
+    /// What gates decide follows the emulated release and is [`Environment::gate`]. A release that is older or newer than those that are
+    /// known has the rules of the nearest.
+    ///
+    /// A fact is a rule that a release has and the newest one has not, or the other way round. A mistake that a patch of a release fixes is
+    /// a fact only where whole controllers or rules behave differently without the fix; all are rows of the known bugs.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Release {
+        /// The allocator takes pools and slices in whatever order they come, rather than by name (`GatherPools`).
+        takes_pools_as_they_come: ..minor(36);
+        /// A pool is what reaches the node: whether it is complete is asked of those slices alone, an incomplete one is used, and one
+        /// that contradicts itself ends the attempt where the search meets it (`GatherPools`, `allocateOne`).
+        pool_is_of_node: ..minor(35);
+        /// Slices with counter sets belong to their pool on every node, whichever nodes they name (`GatherPools`).
+        counter_slices_reach_all: minor(35)..minor(37);
+        /// Counter sets stand in the slice of the devices that draw from them, and count for that slice alone.
+        counters_are_of_slice: ..minor(35);
+        /// A claim that is allocated on a share without any amount does not keep the next share from drawing counters again
+        /// (`deviceCapacityInUse`).
+        bare_shares_use_nothing: ..minor(37);
+        /// The next device of a request is looked for from the first on, so that one that can be shared is taken again (`allocateOne`).
+        starts_over_in_request: ..minor(36);
+        /// An alternative in mode All continues as the first alternative once it has one device, and the second alternative
+        /// takes the devices that the first one would have, if both are in mode All (`allocateOne`,
+        /// `validateDeviceRequest`).
+        loses_subrequest_in_all: ..minor(36);
+        /// A `distinctAttribute` is compared with the last device of each request only (`distinctAttributeConstraint`).
+        compares_distinct_per_request: ..minor(37);
+        /// A `distinctAttribute` keeps off only devices that do not have it (`distinctAttributeConstraint`, which compares pointers).
+        compares_distinct_with_nothing: ..minor(35);
+        /// Constraints do not know values that are lists, whatever the gate is (`AllocatorFeatures`).
+        constraints_know_no_lists: ..minor(37);
+        /// An amount that is negative or cannot be represented does not end the attempt (`CmpRequestOverCapacity`).
+        capacity_errors_skip: ..minor(37);
+        /// An amount that is rounded up to a step is written with binary suffixes, whatever the step is written with (`roundUpRange`).
+        rounds_to_binary: ..minor(37);
+        /// In mode All, a device counts only if enough of its capacity is left (`validateDeviceRequest`).
+        all_drops_full_devices: ..minor(37);
+        /// A device may have four taints at most, and none with the effect None (`validateDevice`).
+        limits_taints: ..minor(35);
+        /// A taint keeps pods off whatever its effect is (`allTaintsTolerated`).
+        any_effect_blocks: ..minor(35);
+        /// What is allocated does not say which taints the request tolerates.
+        omits_tolerations: ..minor(35);
+        /// A configuration of the claim stands in the allocation once for each request that it names.
+        repeats_configs: ..minor(37);
+        /// A configuration for all requests keeps the names of those that it names.
+        keeps_covering_requests: ..minor(37);
+        /// Errors of selectors name the device and say how to repair them (`selectorsMatch`).
+        selector_errors_name_devices: minor(37)..;
+        /// The stable implementation of the allocator supports no gate at all, and the incubating one neither shares nor binding
+        /// conditions (`SupportedFeatures`).
+        implementations_lag: ..minor(36);
+        /// `DRAResourceClaimDeviceStatus` is a feature of the allocator, which only the experimental implementation has.
+        status_selects_experimental: ..minor(35);
+
+        /// A node that takes the allocator too long is unschedulable; otherwise that ends the attempt (`Filter`).
+        timeout_is_node_only: ..minor(36);
+        /// A class that names an extended resource does without the name that it has of its own (`extendedresourcecache`).
+        explicit_name_replaces: ..minor(35);
+        /// Nodes are ranked by the alternatives that they grant (`computeScore`).
+        scores: minor(35)..;
+        /// DeviceTaintRules need no gate of their own.
+        rules_need_only_taints: ..minor(35);
+        /// A DeviceTaintRule without a selector is about all devices.
+        bare_rule_is_all: ..patch(37, 1);
+        /// The plugin says so where it finds no claim to deallocate for a pod that fits nowhere (`PostFilter`).
+        says_nothing_to_deallocate: ..minor(37);
+        /// There is one text for every way in which a claim may not belong to a pod (`IsForPod`).
+        owner_has_one_text: ..minor(36);
+        /// The cycle of a PodGroup ends as soon as too few members are left (`PlacementFeasible`), and a gang needs no gate of its own.
+        groups_end_early: minor(37)..;
+        /// Devices say in `nodeAllocatableResources` what they take of their node; in 1.36 another field does.
+        node_allocatable_resources: minor(37)..;
+
+        /// The claim controller looks up the PodGroup of a pod before it reserves a claim for the pod.
+        needs_groups: minor(37)..;
+        /// The claim controller keeps the status of a claim that it makes for extended resources.
+        keeps_statuses: minor(37)..;
+        /// The claim controller leaves a claim alone for good that is reserved for something other than pods.
+        gives_up_at_foreign_entry: ..minor(36);
+        /// The first entry of `status.reservedFor` whose pod is missing hides those behind it from evictions.
+        stops_at_missing_pod: ..minor(36);
+        /// Taints of devices for extended resources evict pods too (`podEvictionTime`).
+        evicts_for_extended_resources: patch(37, 2)..;
+        /// A claim for extended resources keeps its devices after its pod has ended, until the pod is deleted, if the gate is off.
+        keeps_claims_of_extended_resources: ..minor(35);
+        /// The API server serves PodGroups with their claims unless that is turned off. Older ones may have their traces left over.
+        serves_groups: minor(37)..;
+        /// Pods name the PodGroup that they belong to; an API server without the field drops it with its next write.
+        has_scheduling_groups: minor(36)..;
+        /// The API server reads DeviceTaintRules that were stored as v1beta2.
+        reads_rules_of_v1beta2: minor(36)..;
+        /// The API server stores DeviceTaintRules as v1beta2.
+        stores_rules_of_v1beta2: minor(37)..;
+        /// The API server serves `resource.k8s.io/v1`, and older versions only where they are enabled.
+        serves_v1: minor(34)..;
+        /// The same of DeviceTaintRules.
+        serves_rules_of_v1: minor(37)..;
+        /// The API server asks those that write the status of a claim for the rights to what they write of it
+        /// (`DRAResourceClaimGranularStatusAuthorization`).
+        asks_for_status_rights: minor(36)..;
+    }
+}
+
+/// 1.`minor` without a patch.
+fn minor(minor: u32) -> Version {
+    Version::minor(minor)
+}
+
+/// The patch `patch` of 1.`minor`.
+fn patch(minor: u32, patch: u32) -> Version {
+    Version {
+        patch,
+        ..Version::minor(minor)
+    }
 }
 
 impl Default for Release {
@@ -116,60 +150,6 @@ impl Default for Release {
 }
 
 impl Release {
-    /// The rules of `version`.
-    pub fn of(version: Version) -> Self {
-        let before = |minor| version < Version::minor(minor);
-        let patch = |minor, patch| Version {
-            patch,
-            ..Version::minor(minor)
-        };
-        Self {
-            takes_pools_as_they_come: before(36),
-            pool_is_of_node: before(35),
-            counter_slices_reach_all: !before(35) && before(37),
-            counters_are_of_slice: before(35),
-            bare_shares_use_nothing: before(37),
-            starts_over_in_request: before(36),
-            loses_subrequest_in_all: before(36),
-            compares_distinct_per_request: before(37),
-            compares_distinct_with_nothing: before(35),
-            constraints_know_no_lists: before(37),
-            capacity_errors_skip: before(37),
-            rounds_to_binary: before(37),
-            all_drops_full_devices: before(37),
-            limits_taints: before(35),
-            any_effect_blocks: before(35),
-            omits_tolerations: before(35),
-            repeats_configs: before(37),
-            keeps_covering_requests: before(37),
-            selector_errors_name_devices: !before(37),
-            implementations_lag: before(36),
-            status_selects_experimental: before(35),
-            timeout_is_node_only: before(36),
-            explicit_name_replaces: before(35),
-            scores: !before(35),
-            rules_need_only_taints: before(35),
-            bare_rule_is_all: version < patch(37, 1),
-            says_nothing_to_deallocate: before(37),
-            owner_has_one_text: before(36),
-            groups_end_early: !before(37),
-            node_allocatable_resources: !before(37),
-            needs_groups: !before(37),
-            keeps_statuses: !before(37),
-            gives_up_at_foreign_entry: before(36),
-            stops_at_missing_pod: before(36),
-            evicts_for_extended_resources: version >= patch(37, 2),
-            keeps_claims_of_extended_resources: before(35),
-            serves_groups: !before(37),
-            has_scheduling_groups: !before(36),
-            reads_rules_of_v1beta2: !before(36),
-            stores_rules_of_v1beta2: !before(37),
-            serves_v1: !before(34),
-            serves_rules_of_v1: !before(37),
-            asks_for_status_rights: !before(36),
-        }
-    }
-
     /// The rules of a release that is still to come to a cluster: those of the newest patch of 1.`minor`.
     pub fn of_minor(minor: u32) -> Self {
         Self::of(Version {

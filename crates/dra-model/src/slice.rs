@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use serde::Deserialize;
+use macro_rules_attribute::apply;
 
 use super::{AttributeValue, Meta, NodeSelector, Quantity, Str, Time};
-use dra_values::decode::{interned, interned_list, interned_option, keyed, list, or_default};
+use crate::decoded::decoded;
 
 /// Identity of a pool: pools of different drivers may share a name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, derive_more::Display)]
@@ -29,158 +29,140 @@ pub struct DeviceId {
     pub device: Str,
 }
 
+impl PoolId {
+    /// The pool `pool` of `driver`.
+    pub fn new(driver: &Str, pool: &Str) -> Self {
+        Self {
+            driver: driver.clone(),
+            pool: pool.clone(),
+        }
+    }
+
+    /// The device of the pool that is called `name`.
+    pub fn device(&self, name: &Str) -> DeviceId {
+        DeviceId::new(&self.driver, &self.pool, name)
+    }
+}
+
 impl DeviceId {
+    /// The device `device` of the pool `pool` of `driver`.
+    pub fn new(driver: &Str, pool: &Str, device: &Str) -> Self {
+        Self {
+            driver: driver.clone(),
+            pool: pool.clone(),
+            device: device.clone(),
+        }
+    }
+
     /// The pool that the device belongs to.
     pub fn pool_id(&self) -> PoolId {
-        PoolId {
-            driver: self.driver.clone(),
-            pool: self.pool.clone(),
-        }
+        PoolId::new(&self.driver, &self.pool)
     }
 }
 
 /// `resource.k8s.io` ResourceSlice.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct Slice {
     /// Identity.
-    #[serde(deserialize_with = "or_default")]
     pub metadata: Meta,
     /// The devices.
-    #[serde(deserialize_with = "or_default")]
     pub spec: SliceSpec,
 }
 
 impl Slice {
     /// The pool that the slice is a part of.
     pub fn pool_id(&self) -> PoolId {
-        PoolId {
-            driver: self.spec.driver.clone(),
-            pool: self.spec.pool.name.clone(),
-        }
+        PoolId::new(&self.spec.driver, &self.spec.pool.name)
     }
 }
 
 /// Devices of one slice and the nodes that reach them.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct SliceSpec {
     /// Publishing driver.
-    #[serde(deserialize_with = "interned")]
     pub driver: Str,
     /// Part of the pool.
-    #[serde(deserialize_with = "or_default")]
     pub pool: PoolPart,
     /// The only node that reaches the devices.
-    #[serde(deserialize_with = "interned_option")]
     pub node_name: Option<Str>,
     /// Nodes that reach the devices.
     pub node_selector: Option<NodeSelector>,
     /// Every node reaches the devices.
-    #[serde(deserialize_with = "or_default")]
     pub all_nodes: bool,
     /// The devices, in the order in which the allocator tries them.
-    #[serde(deserialize_with = "list")]
     pub devices: Vec<Device>,
     /// Each device says which nodes reach it.
-    #[serde(deserialize_with = "or_default")]
     pub per_device_node_selection: bool,
     /// Counters that devices of the pool draw from.
-    #[serde(deserialize_with = "list")]
     pub shared_counters: Vec<CounterSet>,
     /// Attribute that tells partitions apart, for people.
-    #[serde(deserialize_with = "interned_option")]
     pub partition_type_attribute: Option<Str>,
     /// Node operations that the driver does not need.
-    #[serde(deserialize_with = "interned_list")]
     pub skip_node_operations: Vec<Str>,
 }
 
 /// Part of a pool that a slice contains.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct PoolPart {
     /// The pool's name.
-    #[serde(deserialize_with = "interned")]
     pub name: Str,
     /// Only slices of the newest generation count.
-    #[serde(deserialize_with = "or_default")]
     pub generation: i64,
     /// Number of slices of this generation make the pool complete.
-    #[serde(deserialize_with = "or_default")]
     pub resource_slice_count: i64,
 }
 
 /// Counters shared by devices of a pool.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct CounterSet {
     /// Name, unique in the pool.
-    #[serde(deserialize_with = "interned")]
     pub name: Str,
     /// Counters, sorted by name.
-    #[serde(deserialize_with = "keyed")]
     pub counters: Vec<(Str, Counter)>,
 }
 
 /// An amount of a counter.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct Counter {
     /// The amount.
     pub value: Quantity,
 }
 
 /// One device.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct Device {
     /// Name, unique in the pool.
-    #[serde(deserialize_with = "interned")]
     pub name: Str,
     /// Sorted by name; a name without domain belongs to the driver's domain.
-    #[serde(deserialize_with = "keyed")]
     pub attributes: Vec<(Str, AttributeValue)>,
     /// Sorted by name.
-    #[serde(deserialize_with = "keyed")]
     pub capacity: Vec<(Str, Capacity)>,
     /// Consumption of shared counters when allocated.
-    #[serde(deserialize_with = "list")]
     pub consumes_counters: Vec<CounterConsumption>,
     /// With per-device node selection: the only node.
-    #[serde(deserialize_with = "interned_option")]
     pub node_name: Option<Str>,
     /// With per-device node selection: the nodes.
     pub node_selector: Option<NodeSelector>,
     /// With per-device node selection: every node.
-    #[serde(deserialize_with = "or_default")]
     pub all_nodes: bool,
     /// Set by the driver.
-    #[serde(deserialize_with = "list")]
     pub taints: Vec<Taint>,
     /// Once allocated the device is tied to the chosen node.
-    #[serde(deserialize_with = "or_default")]
     pub binds_to_node: bool,
     /// Must be true before a pod is bound.
-    #[serde(deserialize_with = "interned_list")]
     pub binding_conditions: Vec<Str>,
     /// Any of them true makes binding fail.
-    #[serde(deserialize_with = "interned_list")]
     pub binding_failure_conditions: Vec<Str>,
     /// Several claims may hold shares of the device at the same time.
-    #[serde(deserialize_with = "or_default")]
     pub allow_multiple_allocations: bool,
     /// Node resources that the device accounts for, by resource name (alpha).
-    #[serde(deserialize_with = "keyed")]
     pub node_allocatable_resources: Vec<(Str, NodeAllocatable)>,
     /// The same in the form of 1.36, the only release that has it.
-    #[serde(deserialize_with = "keyed")]
     pub node_allocatable_resource_mappings: Vec<(Str, serde::de::IgnoredAny)>,
 }
 
 /// Node resources that a device accounts for.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct NodeAllocatable {
     /// The device is so much of the resource.
     pub mapping: Option<NodeMapping>,
@@ -189,11 +171,9 @@ pub struct NodeAllocatable {
 }
 
 /// Amount of a node resource that a device stands for: fixed, or a multiple of a consumed capacity.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct NodeMapping {
     /// The capacity.
-    #[serde(deserialize_with = "interned_option")]
     pub capacity_key: Option<Str>,
     /// Multiplier; one if absent.
     pub capacity_multiplier: Option<Quantity>,
@@ -202,8 +182,7 @@ pub struct NodeMapping {
 }
 
 /// Additional consumption of node resources by a device.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct NodeOverhead {
     /// For each pod.
     pub per_pod: Option<Quantity>,
@@ -212,8 +191,7 @@ pub struct NodeOverhead {
 }
 
 /// An amount that a device has.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct Capacity {
     /// The amount.
     pub value: Quantity,
@@ -228,21 +206,18 @@ impl AsRef<Quantity> for Capacity {
 }
 
 /// Allowed amounts of a capacity.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct RequestPolicy {
     /// Taken by requests that name no amount.
     pub default: Option<Quantity>,
     /// The only amounts, ascending.
-    #[serde(deserialize_with = "list")]
     pub valid_values: Vec<Quantity>,
     /// A range of amounts.
     pub valid_range: Option<RequestRange>,
 }
 
 /// A range of amounts.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
 pub struct RequestRange {
     /// Smallest amount.
     pub min: Option<Quantity>,
@@ -253,17 +228,13 @@ pub struct RequestRange {
 }
 
 /// Consumption of one counter set by a device.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
 pub struct CounterConsumption {
     /// Counter set.
-    #[serde(deserialize_with = "interned")]
     pub counter_set: Str,
     /// Amounts, sorted by name.
-    #[serde(deserialize_with = "keyed")]
     pub counters: Vec<(Str, Counter)>,
     /// Devices of other groups can't be in use at the same time (alpha).
-    #[serde(deserialize_with = "interned_list")]
     pub compatibility_groups: Vec<Str>,
 }
 
@@ -275,17 +246,14 @@ pub const NO_SCHEDULE: &str = "NoSchedule";
 pub const NO_EFFECT: &str = "None";
 
 /// A taint on a device. Unknown effects are kept as text: they neither block nor evict.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Taint {
     /// Kind of problem.
-    #[serde(deserialize_with = "interned")]
     pub key: Str,
     /// In which way.
-    #[serde(deserialize_with = "interned")]
     pub value: Str,
     /// `None`, `NoSchedule` or `NoExecute`.
-    #[serde(deserialize_with = "interned")]
     pub effect: Str,
     /// Since when; the API server sets it.
     pub time_added: Option<Time>,

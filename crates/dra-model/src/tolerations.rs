@@ -3,27 +3,25 @@
 use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
+use macro_rules_attribute::apply;
 use serde::{Deserialize, Deserializer};
 
 use super::{Part, Str, Taint};
-use dra_values::decode::{interned, list};
+use crate::decoded::decoded;
+use dra_values::decode::{Read, list};
 
 /// A toleration of taints: of devices in a claim, of nodes in a pod.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
+#[derive(PartialEq, Eq)]
 pub struct Toleration {
     /// Empty matches every key.
-    #[serde(deserialize_with = "interned")]
     pub key: Str,
     /// `Exists`, `Equal` or empty, which means `Equal`. A pod's `Lt` and `Gt` match nothing, as the gate
     /// TaintTolerationComparisonOperators is off by default.
-    #[serde(deserialize_with = "interned")]
     pub operator: Str,
     /// Value to compare with.
-    #[serde(deserialize_with = "interned")]
     pub value: Str,
     /// Empty matches every effect.
-    #[serde(deserialize_with = "interned")]
     pub effect: Str,
     /// Time in seconds that a NoExecute taint is tolerated; absent means forever.
     pub toleration_seconds: Option<i64>,
@@ -222,6 +220,8 @@ impl std::fmt::Debug for Tolerations {
         self.iter().as_slice().fmt(f)
     }
 }
+
+impl Read<'_> for Tolerations {}
 
 impl<'de> Deserialize<'de> for Tolerations {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -16,11 +16,9 @@ use dra_cel::{DeviceInput, Environment, FailingTerm, Found, Mistake, Program, Re
 use dra_model::{Cluster, DeviceId, Kind, Str};
 
 /// The report.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct SelectorReport {
     /// Why the scheduler cannot compile the expression, which ends the scheduling of every claim that has it. Absent if it can.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub compile_error: Option<String>,
     /// Answer of the API server to the expression in a new object.
     pub new_objects: NewObjects,
@@ -40,7 +38,7 @@ pub struct SelectorReport {
 }
 
 /// An expression that may be meant.
-#[derive(Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct SelectorHint {
     /// Differences to the expression, with their reasons.
     #[schemars(length(min = 1))]
@@ -52,9 +50,7 @@ pub struct SelectorHint {
 }
 
 /// The verdict of the API server.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct NewObjects {
     /// Whether it takes the expression.
     pub accepted: bool,
@@ -65,9 +61,7 @@ pub struct NewObjects {
 }
 
 /// Result of the expression for a device.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct SelectedDevice {
     /// The driver.
     pub driver: Str,
@@ -103,22 +97,18 @@ pub enum Selected {
 }
 
 /// A term of the expression, as joined by `&&`, that is not true.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct FailingItem {
     /// The term.
     pub expression: String,
     /// Why it has no value.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Values of the device that it sees.
     pub seen: Vec<SeenItem>,
 }
 
 /// A part of the device.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct SeenItem {
     /// Path in the expression.
     pub expression: String,
@@ -131,11 +121,7 @@ pub struct SeenItem {
 impl SelectedDevice {
     /// The device.
     pub fn id(&self) -> DeviceId {
-        DeviceId {
-            driver: self.driver.clone(),
-            pool: self.pool.clone(),
-            device: self.device.clone(),
-        }
+        DeviceId::new(&self.driver, &self.pool, &self.device)
     }
 }
 

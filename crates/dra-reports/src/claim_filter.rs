@@ -148,10 +148,7 @@ fn is_of_pod(cluster: &Cluster, claim: &Claim, pod: &PodFilter) -> bool {
         .reserved_for
         .iter()
         .any(|entry| entry.is_pod() && entry.name == pod.name);
-    let key = Key {
-        namespace: namespace.clone(),
-        name: pod.name.clone(),
-    };
+    let key = Key::new(namespace.clone(), pod.name.clone());
     is_reserved
         || cluster
             .pod(&key)

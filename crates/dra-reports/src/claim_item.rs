@@ -127,7 +127,7 @@ impl ClaimItem {
 
     /// Classes that it names, in the order of the requests, each once.
     pub fn classes(&self) -> Vec<&Str> {
-        let classes = alternatives(&self.claim).map(|request| &request.device_class_name);
+        let classes = self.claim.spec.asked().map(|request| &request.device_class_name);
         classes.unique().collect()
     }
 
@@ -149,16 +149,6 @@ impl ClaimItem {
     pub fn owner(&self) -> Option<Owner> {
         Owner::of(&self.claim.metadata)
     }
-}
-
-/// Every exact request and every alternative of the claim, in order.
-fn alternatives(claim: &Claim) -> impl Iterator<Item = &DeviceRequest> {
-    claim
-        .spec
-        .devices
-        .requests
-        .iter()
-        .flat_map(|request| request.exactly.iter().chain(&request.first_available))
 }
 
 struct DeviceCell<'a>(&'a AllocatedDevice);

@@ -11,9 +11,7 @@ use dra_rules::health::Health;
 use dra_rules::reservation::users;
 
 /// One device.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct DeviceItem {
     /// Its driver.
     pub driver: Str,
@@ -70,8 +68,8 @@ pub struct ClassError {
 }
 
 /// A claim that has a device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(PartialEq, Eq)]
 pub struct HolderItem {
     /// Namespace of the claim.
     pub namespace: Str,
@@ -82,7 +80,7 @@ pub struct HolderItem {
     /// The request that got the device.
     pub request: Str,
     /// Which share of the device.
-    #[serde(rename = "shareID", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "shareID")]
     pub share_id: Option<Str>,
     /// What the share takes, by name.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
@@ -92,7 +90,6 @@ pub struct HolderItem {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub admin_access: bool,
     /// Pods that the claim is reserved for, by name; absent when unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pods: Option<Vec<PodItem>>,
 }
 
@@ -130,9 +127,8 @@ pub struct PodItem {
 }
 
 /// A taint of a device.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(PartialEq, Eq)]
 pub struct DeviceTaintItem {
     /// Its key.
     pub key: Str,
@@ -214,11 +210,7 @@ fn by_name<T: Serialize, S: serde::Serializer>(pairs: &[(Str, T)], serializer: S
 impl DeviceItem {
     /// Which device it is.
     pub fn id(&self) -> DeviceId {
-        DeviceId {
-            driver: self.driver.clone(),
-            pool: self.pool.clone(),
-            device: self.device.clone(),
-        }
+        DeviceId::new(&self.driver, &self.pool, &self.device)
     }
 
     /// Whether there may be classes beyond [`Self::classes`] that it belongs to.

@@ -20,8 +20,7 @@ use dra_rules::kubelet::{
 use dra_rules::scheduling::{drivers_named, is_waited_for};
 
 /// The report.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct DriverChain {
     /// The driver.
     pub driver: Str,
@@ -30,7 +29,6 @@ pub struct DriverChain {
     /// The answer in a sentence.
     pub summary: Sentence,
     /// The classes whose devices are its own, by name; absent if classes were not read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<Str>>,
     /// What makes its pods: `daemonset/NAMESPACE/NAME`.
     pub workloads: Vec<String>,
@@ -73,9 +71,7 @@ pub enum DriverPod {
 }
 
 /// Nodes with the same state of a driver.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct DriverNodes {
     /// The nodes; none for devices that several nodes reach.
     pub nodes: Vec<Str>,
@@ -97,12 +93,11 @@ pub struct DriverNodes {
 }
 
 /// What would help a driver.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[macro_rules_attribute::apply(report)]
 pub struct DriverFix {
     /// Who can do what.
     pub message: Sentence,
     /// A command that shows more and changes nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub look: Option<Script>,
 }
 

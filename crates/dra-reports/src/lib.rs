@@ -12,6 +12,9 @@
     )
 )]
 
+#[macro_use]
+mod shape;
+
 pub mod allocation;
 mod cel;
 mod claim_filter;

@@ -20,8 +20,7 @@ use dra_rules::kubelet::{BrokenLink, Stages, known_drivers, republishing};
 use dra_rules::scheduling::{Scheduler, Start, Verdict, tells_removal, tells_unfit};
 
 /// The report.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct NodeRoom {
     /// The node.
     pub node: Str,
@@ -64,8 +63,8 @@ pub enum RoomVerdict {
 }
 
 /// The devices of a driver that a node reaches. `total` is the sum of `free`, `allocated`, `shared`, `blocked` and `unknown`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(Default, PartialEq, Eq)]
 pub struct DriverRoom {
     /// The driver.
     pub driver: Str,
@@ -87,7 +86,6 @@ pub struct DriverRoom {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<BlockedCount>,
     /// Why the driver cannot prepare them for pods that start there, if it cannot.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub unprepared: Option<String>,
 }
 
@@ -131,9 +129,8 @@ impl BlockedCount {
 }
 
 /// What a request for a class can still get on a node.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(PartialEq, Eq)]
 pub struct ClassRoom {
     /// The class.
     pub class: Str,

@@ -7,7 +7,6 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
-use serde::Serialize;
 
 use super::Sentence;
 use super::allocation::{Settings, Target};
@@ -26,11 +25,10 @@ const MOST_KINDS: usize = 40;
 const MOST_BOUND: usize = 2_000;
 
 /// The report.
-#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(Default)]
 pub struct ExplanationList {
     /// The namespace that it is about; absent for all.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Str>,
     /// Pending objects by cause: causes with a tested fix first, and of these the cause with the most pods.
     pub items: Vec<CauseItem>,
@@ -44,8 +42,7 @@ pub struct ExplanationList {
 }
 
 /// Pods and claims that are pending for the same cause.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct CauseItem {
     /// Their verdict.
     pub verdict: ClusterVerdict,
@@ -63,7 +60,6 @@ pub struct CauseItem {
     /// The one that verdict, cause and fix are about; the others ask for the same, or meet the same cause.
     pub explained: Target,
     /// Fix for the explained object.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<FixItem>,
     /// Number of further fixes.
     pub more_fixes: usize,

@@ -289,10 +289,8 @@ pub fn drivers(cluster: &Cluster) -> BTreeSet<Str> {
         drivers.extend(configured.map(|config| config.driver.clone()));
     }
     for claim in cluster.claims().filter(|claim| claim.status.allocation.is_none()) {
-        for request in &claim.spec.devices.requests {
-            for wish in request.exactly.iter().chain(&request.first_available) {
-                expressions.extend(cel(&wish.selectors));
-            }
+        for wish in claim.spec.asked() {
+            expressions.extend(cel(&wish.selectors));
         }
     }
     for expression in expressions {

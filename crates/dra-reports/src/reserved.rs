@@ -12,8 +12,7 @@ use dra_rules::reservation::{
 };
 
 /// The report.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct ReservationList {
     /// Every entry, by claim, in the order of the claim.
     pub items: Vec<ReservationItem>,

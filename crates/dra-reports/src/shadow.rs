@@ -1,13 +1,10 @@
 //! `kubectl dra run` without the right to write: where the built-in controllers do not do what the rules want.
 
-use serde::Serialize;
-
 use dra_model::{Key, Kind, Time};
 use dra_rules::controllers::{Action, ControllerName, Counts, Difference, Found};
 
 /// The report.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct ShadowReport {
     /// What was found: unexpected writes, then overdue ones, then flapping ones.
     pub items: Vec<ShadowItem>,
@@ -28,8 +25,7 @@ pub struct ShadowReport {
 }
 
 /// One finding.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct ShadowItem {
     /// What is wrong.
     pub finding: Difference,
@@ -44,7 +40,6 @@ pub struct ShadowItem {
     /// Since when it is wanted, or when it was done first.
     pub since: Time,
     /// When it was done after all.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
     /// Number of times.
     #[schemars(range(min = 1))]

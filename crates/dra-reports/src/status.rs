@@ -19,9 +19,7 @@ use dra_rules::reservation::ClaimState;
 use dra_rules::scheduling::Run;
 
 /// The report.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct ClusterStatus {
     /// By name.
     pub drivers: Vec<DriverStatus>,
@@ -60,8 +58,8 @@ pub struct ClusterStatus {
 }
 
 /// One driver.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(PartialEq, Eq)]
 pub struct DriverStatus {
     /// Its name.
     pub driver: Str,
@@ -77,15 +75,14 @@ pub struct DriverStatus {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unavailable_reasons: Vec<BlockedCount>,
     /// The largest number of free devices that one node reaches; absent when it is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub most_free_on_one_node: Option<usize>,
     /// How much hardware there is behind the devices. A set of shared counters is a unit, and so is a device that draws from none.
     pub units: Units,
 }
 
 /// Numbers of devices. `total` is the sum of `allocated`, `shared`, `free`, `unavailable` and `unknown`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(Default, PartialEq, Eq)]
 pub struct DeviceCounts {
     /// All that are published.
     pub total: usize,
@@ -104,7 +101,6 @@ pub struct DeviceCounts {
     /// Reported as unhealthy.
     pub unhealthy: usize,
     /// Held, but not published. Not part of the total. Absent when slices could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub unpublished: Option<usize>,
 }
 

@@ -43,9 +43,7 @@ pub enum TaintSource {
 }
 
 /// One taint: of a rule, or of the devices of one slice that have it since the same time.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct TaintItem {
     /// Where it comes from.
     pub source: TaintSource,

@@ -1,14 +1,11 @@
 //! `kubectl dra run --from FILE --until DURATION`: what the controllers write, in order.
 
-use serde::Serialize;
-
 use super::shadow::object_of;
 use dra_model::{Key, Kind, Time};
 use dra_rules::controllers::{Action, Actor, Traced};
 
 /// The report.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct ControllerTrace {
     /// What was done, in order.
     pub events: Vec<TraceItem>,
@@ -21,8 +18,7 @@ pub struct ControllerTrace {
 }
 
 /// Something that was done.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct TraceItem {
     /// When, on the virtual clock.
     pub at: Time,

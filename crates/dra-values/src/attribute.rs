@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer};
 
 use super::Str;
-use super::decode::{interned_list, interned_option};
+use super::decode::{Read, field};
 
 /// The value of one attribute of a device.
 ///
@@ -61,6 +61,8 @@ impl fmt::Display for AttributeValue {
     }
 }
 
+impl Read<'_> for AttributeValue {}
+
 impl<'de> Deserialize<'de> for AttributeValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         /// The API's form: one field for each type, exactly one is set.
@@ -69,15 +71,15 @@ impl<'de> Deserialize<'de> for AttributeValue {
         struct Fields {
             bool: Option<bool>,
             int: Option<i64>,
-            #[serde(deserialize_with = "interned_option")]
+            #[serde(deserialize_with = "field")]
             string: Option<Str>,
-            #[serde(deserialize_with = "interned_option")]
+            #[serde(deserialize_with = "field")]
             version: Option<Str>,
             bools: Option<Box<[bool]>>,
             ints: Option<Box<[i64]>>,
-            #[serde(deserialize_with = "interned_list")]
+            #[serde(deserialize_with = "field")]
             strings: Vec<Str>,
-            #[serde(deserialize_with = "interned_list")]
+            #[serde(deserialize_with = "field")]
             versions: Vec<Str>,
         }
         Ok(match Fields::deserialize(deserializer)? {

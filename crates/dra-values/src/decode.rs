@@ -4,8 +4,10 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
+use serde::de::{IgnoredAny, MapAccess};
 use serde::{Deserialize, Deserializer};
 
 use super::json::Key;
@@ -47,7 +49,7 @@ fn add_weight<E: serde::de::Error>(bytes: usize) -> Result<(), E> {
     Ok(())
 }
 
-/// Runs `decode` with `interner` in reach of every field that is read with `interned`, and hands it back for the next
+/// Runs `decode` with `interner` in reach of every text that is read with [`field`], and hands it back for the next
 /// object of the same source.
 ///
 /// Serde offers no way to pass state to nested fields, so the interner lies in a thread-local slot for the duration of the call.
@@ -90,16 +92,6 @@ impl<'de> Deserialize<'de> for Str {
     }
 }
 
-/// A text that repeats within one source: driver, pool, class, namespace, node, attribute key.
-struct Repeating(Str);
-
-impl<'de> Deserialize<'de> for Repeating {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Key(text) = Key::deserialize(deserializer)?;
-        Ok(Self(shared(&text)))
-    }
-}
-
 /// The shared copy of a text that repeats within one source.
 pub fn shared(text: &str) -> Str {
     INTERNER.with_borrow_mut(|slot| match slot {
@@ -134,71 +126,124 @@ pub fn repeated<T: Part, E>(text: &str, read: impl FnOnce() -> Result<Arc<T>, E>
     Ok(part)
 }
 
-/// Reads a repeating text; `null` is the empty text.
-pub fn interned<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Str, D::Error> {
-    Ok(Option::<Repeating>::deserialize(deserializer)?.map_or_else(Str::default, |text| text.0))
-}
-
-/// Reads an optional repeating text.
-pub fn interned_option<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Str>, D::Error> {
-    Ok(Option::<Repeating>::deserialize(deserializer)?.map(|text| text.0))
-}
-
-/// Reads a list of repeating texts; `null` is the empty list.
-pub fn interned_list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Str>, D::Error> {
-    let texts: Vec<Repeating> = list(deserializer)?;
-    Ok(texts.into_iter().map(|text| text.0).collect())
-}
-
-/// Reads a map with repeating keys and values (labels); sorted by key.
-pub fn interned_pairs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(Str, Str)>, D::Error> {
-    pairs(deserializer, |value: Option<Repeating>| {
-        value.map_or_else(Str::default, |text| text.0)
-    })
-}
-
-/// Reads a map with repeating keys; sorted by key.
-pub fn keyed<'de, D, T>(deserializer: D) -> Result<Vec<(Str, T)>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    pairs(deserializer, |value: T| value)
-}
-
-fn pairs<'de, D, W, T>(deserializer: D, convert: impl Fn(W) -> T) -> Result<Vec<(Str, T)>, D::Error>
-where
-    D: Deserializer<'de>,
-    W: Deserialize<'de>,
-{
-    struct Pairs<W, F>(std::marker::PhantomData<W>, F);
-    impl<'de, W: Deserialize<'de>, T, F: Fn(W) -> T> serde::de::Visitor<'de> for Pairs<W, F> {
-        type Value = Vec<(Str, T)>;
-
-        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("a map")
-        }
-
-        fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
-            Ok(Vec::new())
-        }
-
-        fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut list = Vec::with_capacity(map.size_hint().unwrap_or(0).min(64));
-            while let Some((key, value)) = map.next_entry::<Repeating, W>()? {
-                add_weight(size_of::<(Str, T)>())?;
-                list.push((key.0, self.1(value)));
-            }
-            list.sort_by(|(a, _), (b, _)| a.cmp(b));
-            // The API server never sends a key twice; of a handwritten duplicate the last one counts, as in Go.
-            list.reverse();
-            list.dedup_by(|(a, _), (b, _)| a == b);
-            list.reverse();
-            list.shrink_to_fit();
-            Ok(list)
-        }
+/// A type of values in objects.
+pub trait Read<'de>: Deserialize<'de> {
+    /// Reads a value that is there.
+    ///
+    /// # Errors
+    /// As its deserialization.
+    fn read<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(deserializer)
     }
-    deserializer.deserialize_any(Pairs(std::marker::PhantomData, convert))
+
+    /// Reads the value of a key of a map.
+    ///
+    /// # Errors
+    /// As its deserialization.
+    fn next_value<A: MapAccess<'de>>(map: &mut A) -> Result<Self, A::Error> {
+        map.next_value()
+    }
+}
+
+impl<'de> Read<'de> for Str {
+    fn read<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Key(text) = Key::deserialize(deserializer)?;
+        Ok(shared(&text))
+    }
+
+    /// `null` is the empty text.
+    fn next_value<A: MapAccess<'de>>(map: &mut A) -> Result<Self, A::Error> {
+        let text: Option<Item<Self>> = map.next_value()?;
+        Ok(text.map(|text| text.0).unwrap_or_default())
+    }
+}
+
+impl Read<'_> for bool {}
+impl Read<'_> for i32 {}
+impl Read<'_> for i64 {}
+impl Read<'_> for IgnoredAny {}
+impl<'de, T: Deserialize<'de>> Read<'de> for Box<T> {}
+
+/// A value as [`Read`] has it.
+struct Item<T>(T);
+
+impl<'de, T: Read<'de>> Deserialize<'de> for Item<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::read(deserializer).map(Self)
+    }
+}
+
+/// A type of fields of objects.
+pub trait Field<'de>: Sized {
+    /// Reads a field; `null` is the default. Texts are those that repeat within one source.
+    ///
+    /// # Errors
+    /// As the deserialization of what is in it.
+    fn field<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
+}
+
+impl<'de, T: Read<'de> + Default> Field<'de> for T {
+    fn field<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Option::<T>::field(deserializer)?.unwrap_or_default())
+    }
+}
+
+impl<'de, T: Read<'de>> Field<'de> for Option<T> {
+    fn field<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Option::<Item<T>>::deserialize(deserializer)?.map(|item| item.0))
+    }
+}
+
+impl<'de, T: Read<'de>> Field<'de> for Vec<T> {
+    fn field<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let items: Vec<Item<T>> = list(deserializer)?;
+        Ok(items.into_iter().map(|item| item.0).collect())
+    }
+}
+
+/// A map, sorted by key.
+impl<'de, T: Read<'de>> Field<'de> for Vec<(Str, T)> {
+    fn field<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Pairs(PhantomData))
+    }
+}
+
+/// Reads a field, for `deserialize_with`.
+///
+/// # Errors
+/// As [`Field::field`].
+pub fn field<'de, D: Deserializer<'de>, T: Field<'de>>(deserializer: D) -> Result<T, D::Error> {
+    T::field(deserializer)
+}
+
+struct Pairs<T>(PhantomData<T>);
+
+impl<'de, T: Read<'de>> serde::de::Visitor<'de> for Pairs<T> {
+    type Value = Vec<(Str, T)>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a map")
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
+        Ok(Vec::new())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut list: Self::Value = Vec::with_capacity(map.size_hint().unwrap_or(0).min(64));
+        while let Some(Item(key)) = map.next_key()? {
+            let value = T::next_value(&mut map)?;
+            add_weight(size_of::<(Str, T)>())?;
+            list.push((key, value));
+        }
+        list.sort_by(|(a, _), (b, _)| a.cmp(b));
+        // The API server never sends a key twice; of a handwritten duplicate the last one counts, as in Go.
+        list.reverse();
+        list.dedup_by(|(a, _), (b, _)| a == b);
+        list.reverse();
+        list.shrink_to_fit();
+        Ok(list)
+    }
 }
 
 /// Reads a list; `null` is the empty list.
@@ -219,7 +264,7 @@ struct Weighed<T>(Vec<T>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Weighed<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Items<T>(std::marker::PhantomData<T>);
+        struct Items<T>(PhantomData<T>);
         impl<'de, T: Deserialize<'de>> serde::de::Visitor<'de> for Items<T> {
             type Value = Vec<T>;
 
@@ -237,9 +282,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Weighed<T> {
                 Ok(list)
             }
         }
-        deserializer
-            .deserialize_seq(Items(std::marker::PhantomData))
-            .map(Self)
+        deserializer.deserialize_seq(Items(PhantomData)).map(Self)
     }
 }
 
@@ -269,11 +312,11 @@ mod tests {
 
     #[derive(Deserialize)]
     struct Sample {
-        #[serde(default, deserialize_with = "interned_pairs")]
+        #[serde(default, deserialize_with = "field")]
         labels: Vec<(Str, Str)>,
-        #[serde(default, deserialize_with = "interned")]
+        #[serde(default, deserialize_with = "field")]
         driver: Str,
-        #[serde(default, deserialize_with = "or_default")]
+        #[serde(default, deserialize_with = "field")]
         count: i64,
     }
 

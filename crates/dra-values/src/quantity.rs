@@ -19,6 +19,7 @@ use decimal::Decimal;
 use serde::de::{Deserialize, Deserializer, Visitor};
 
 use super::Str;
+use super::decode::Read;
 pub use parse::QuantityError;
 
 /// Suffix system of a quantity.
@@ -382,6 +383,8 @@ impl serde::Serialize for Quantity {
         serializer.collect_str(self)
     }
 }
+
+impl Read<'_> for Quantity {}
 
 impl<'de> Deserialize<'de> for Quantity {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

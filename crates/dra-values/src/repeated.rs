@@ -85,6 +85,8 @@ where
     }
 }
 
+impl<T: Part> decode::Read<'_> for Repeated<T> {}
+
 /// `null` is the absent part, as everywhere.
 impl<'de, T: Part> Deserialize<'de> for Repeated<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::decode::Read;
+
 /// An instant. Displayed and serialized as RFC 3339 in UTC (`2026-11-21T10:13:12Z`), with a fraction only where there is one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, schemars::JsonSchema)]
 #[schemars(with = "String", inline, description = "", extend("format" = "date-time"))]
@@ -104,6 +106,8 @@ impl Serialize for Time {
         serializer.collect_str(self)
     }
 }
+
+impl Read<'_> for Time {}
 
 impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -50,10 +50,7 @@ impl AllocatedState {
         for results in of_pools {
             let mut held = results.iter().filter(|result| result.takes()).peekable();
             let Some(first) = held.peek() else { continue };
-            let pool = PoolId {
-                driver: first.driver.clone(),
-                pool: first.pool.clone(),
-            };
+            let pool = PoolId::new(&first.driver, &first.pool);
             let state = pools.entry(pool).or_default();
             for result in held {
                 state.add(result, consumable_capacity);

@@ -71,18 +71,23 @@ pub(super) const FUNCTIONS_BEFORE_STRINGS: &[Declaration] = overloads! {
 /// The functions.
 pub(super) const FUNCTIONS: &[&[Declaration]] = &[
     overloads! {
-        "list_slice": "<list(T)>.slice(int, int) -> list(T)" = Guarded(slice),
+        "list_slice":
+            "<list(T)>.slice(int, int) -> list(T)" => |ctx, [Value::List(list), Value::Int(start), Value::Int(end)]| {
+            slice(ctx, list, *start, *end)
+        },
         "list_flatten": "<list(list(T))>.flatten() -> list(T)" = Unguarded(flatten),
         "list_flatten_int": "<list(dyn)>.flatten(int) -> list(dyn)" = Unguarded(flatten),
-        "lists_range" [37, u32::MAX]: "lists.range(int) -> list(int)" = Guarded(range),
-        "lists_range" [OLDEST, 36]: "lists.range(int) -> list(int)" = Guarded(range_of_any_size),
+        "lists_range" [37, u32::MAX]: "lists.range(int) -> list(int)" => |ctx, [Value::Int(size)]| range(ctx, *size),
+        "lists_range" [OLDEST, 36]: "lists.range(int) -> list(int)" => |ctx, [Value::Int(size)]| {
+            range_of_any_size(ctx, *size)
+        },
         "list_reverse": "<list(T)>.reverse() -> list(T)" => |ctx, [Value::List(list)]| {
             afford_list(ctx, ctx.list_len(list))?;
             let mut items = ctx.list_items(list)?;
             items.reverse();
             Ok(Value::list(items))
         },
-        "list_distinct": "<list(T)>.distinct() -> list(T)" = Guarded(distinct),
+        "list_distinct": "<list(T)>.distinct() -> list(T)" => |ctx, [Value::List(list)]| distinct(ctx, list),
     },
     comparable!(
         "int",
@@ -110,13 +115,10 @@ pub(super) const FUNCTIONS: &[&[Declaration]] = &[
     },
 ];
 
-fn slice<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
-    let [Value::List(list), Value::Int(start), Value::Int(end)] = args else {
-        return Err(Fault::no_such_overload());
-    };
+fn slice<'a>(ctx: &mut Context<'a>, list: &List<'a>, start: i64, end: i64) -> Outcome<'a> {
     let length = ctx.list_len(list);
     let refused = |why: &str| Err(Fault::error(format!("cannot slice({start}, {end}), {why}")));
-    let (Ok(from), Ok(to)) = (usize::try_from(*start), usize::try_from(*end)) else {
+    let (Ok(from), Ok(to)) = (usize::try_from(start), usize::try_from(end)) else {
         return refused("negative indexes not supported");
     };
     if from > to {
@@ -191,22 +193,19 @@ fn flatten_into<'a>(
 /// Longest list that `lists.range` makes.
 const MAX_RANGE: i64 = 1_000_000;
 
-fn range<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
-    let [Value::Int(size)] = args else {
-        return Err(Fault::no_such_overload());
-    };
-    if *size < 0 {
+fn range<'a>(ctx: &mut Context<'a>, size: i64) -> Outcome<'a> {
+    if size < 0 {
         return Err(Fault::error(format!(
             "lists.range: size must be non-negative, got {size}"
         )));
     }
-    if *size > MAX_RANGE {
+    if size > MAX_RANGE {
         return Err(Fault::error(format!(
             "lists.range: size {size} exceeds maximum allowed ({MAX_RANGE})"
         )));
     }
-    ctx.allocate_list(*size as usize)?;
-    Ok(Value::list((0..*size).map(Value::Int).collect()))
+    ctx.allocate_list(size as usize)?;
+    Ok(Value::list((0..size).map(Value::Int).collect()))
 }
 
 /// Stops before a list is made that costs too much.
@@ -215,20 +214,14 @@ fn afford_list(ctx: &mut Context<'_>, length: usize) -> Result<(), Fault> {
 }
 
 /// cel-go before v0.29 has no limit.
-fn range_of_any_size<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
-    let [Value::Int(size)] = args else {
-        return Err(Fault::no_such_overload());
-    };
-    let size = (*size).max(0);
+fn range_of_any_size<'a>(ctx: &mut Context<'a>, size: i64) -> Outcome<'a> {
+    let size = size.max(0);
     afford_list(ctx, size as usize)?;
     ctx.allocate_list(size as usize)?;
     Ok(Value::list((0..size).map(Value::Int).collect()))
 }
 
-fn distinct<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
-    let [Value::List(list)] = args else {
-        return Err(Fault::no_such_overload());
-    };
+fn distinct<'a>(ctx: &mut Context<'a>, list: &List<'a>) -> Outcome<'a> {
     let items = ctx.list_items(list)?;
     let mut unique: Vec<Value<'a>> = Vec::new();
     'items: for item in items {
@@ -278,68 +271,62 @@ fn sort<'a>(ctx: &mut Context<'a>, list: &List<'a>, keys: &List<'a>) -> Outcome<
     ))
 }
 
-fn is_sorted<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
+/// Calls `with` for one element of the only argument after the other, as long as it returns true. Each must have the trait `wanted`.
+fn each<'a>(
+    ctx: &mut Context<'a>,
+    args: &[Value<'a>],
+    wanted: Trait,
+    mut with: impl FnMut(&mut Context<'a>, Value<'a>) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
     let [Value::List(list)] = args else {
         return Err(Fault::no_such_overload());
     };
-    let mut previous: Option<Value<'a>> = None;
     for index in 0..ctx.list_len(list) {
         let Some(item) = ctx.list_get(list, index)? else {
             break;
         };
         ctx.work(1)?;
-        if !has_trait(&item, Trait::Comparer) {
+        if !has_trait(&item, wanted) {
             return Err(Fault::no_such_overload());
         }
-        if let Some(previous) = &previous
-            && matches!(numbers::compare(previous, &item), Ok(Ordering::Greater))
-        {
-            return Ok(Value::Bool(false));
+        if !with(ctx, item)? {
+            break;
         }
-        previous = Some(item);
     }
-    Ok(Value::Bool(true))
+    Ok(())
+}
+
+fn is_sorted<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
+    let mut previous: Option<Value<'a>> = None;
+    let mut is_sorted = true;
+    each(ctx, args, Trait::Comparer, |_, item| {
+        let is_less = |previous| matches!(numbers::compare(previous, &item), Ok(Ordering::Greater));
+        is_sorted = !previous.as_ref().is_some_and(is_less);
+        previous = Some(item);
+        Ok(is_sorted)
+    })?;
+    Ok(Value::Bool(is_sorted))
 }
 
 fn sum<'a>(ctx: &mut Context<'a>, args: &[Value<'a>], zero: Value<'a>) -> Outcome<'a> {
-    let [Value::List(list)] = args else {
-        return Err(Fault::no_such_overload());
-    };
     let mut total = zero;
-    for index in 0..ctx.list_len(list) {
-        let Some(item) = ctx.list_get(list, index)? else {
-            break;
-        };
-        ctx.work(1)?;
-        if !has_trait(&item, Trait::Adder) {
-            return Err(Fault::no_such_overload());
-        }
+    each(ctx, args, Trait::Adder, |ctx, item| {
         total = numbers::add(ctx, &total, &item)?;
-    }
+        Ok(true)
+    })?;
     Ok(total)
 }
 
 /// The element that no other is beyond; one is replaced by what it compares as `worse` with.
 fn extreme<'a>(ctx: &mut Context<'a>, args: &[Value<'a>], name: &str, worse: Ordering) -> Outcome<'a> {
-    let [Value::List(list)] = args else {
-        return Err(Fault::no_such_overload());
-    };
     let mut best: Option<Value<'a>> = None;
-    for index in 0..ctx.list_len(list) {
-        let Some(item) = ctx.list_get(list, index)? else {
-            break;
-        };
-        ctx.work(1)?;
-        if !has_trait(&item, Trait::Comparer) {
-            return Err(Fault::no_such_overload());
-        }
-        if best
-            .as_ref()
-            .is_none_or(|best| matches!(numbers::compare(best, &item), Ok(order) if order == worse))
-        {
+    each(ctx, args, Trait::Comparer, |_, item| {
+        let is_worse = |best| matches!(numbers::compare(best, &item), Ok(order) if order == worse);
+        if best.as_ref().is_none_or(is_worse) {
             best = Some(item);
         }
-    }
+        Ok(true)
+    })?;
     best.ok_or_else(|| Fault::error(format!("{name} called on empty list")))
 }
 

@@ -14,7 +14,7 @@ const SUBTRACT: Binding = Guarded(|ctx, args| combine(ctx, args, Quantity::sub))
 
 /// The functions.
 pub(super) const FUNCTIONS: &[Declaration] = overloads! {
-    "string_to_quantity": "quantity(string) -> kubernetes.Quantity" = Guarded(parse),
+    "string_to_quantity": "quantity(string) -> kubernetes.Quantity" => |ctx, [Value::String(text)]| parse(ctx, text),
     "is_quantity_string": "isQuantity(string) -> bool" => |_, [Value::String(text)]| {
         Ok(Value::Bool(text.parse::<Quantity>().is_ok()))
     },
@@ -50,10 +50,7 @@ pub(super) const FUNCTIONS: &[Declaration] = overloads! {
     "quantity_sub_int": "<kubernetes.Quantity>.sub(int) -> kubernetes.Quantity" = SUBTRACT,
 };
 
-fn parse<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
-    let [Value::String(text)] = args else {
-        return Err(Fault::no_such_overload());
-    };
+fn parse<'a>(ctx: &mut Context<'a>, text: &str) -> Outcome<'a> {
     ctx.work(text.len() as u64)?;
     let quantity = Arc::new(
         text.parse::<Quantity>()

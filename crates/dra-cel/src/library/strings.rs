@@ -13,7 +13,9 @@ use crate::value::{Fault, Outcome, Value, text};
 
 /// The functions.
 pub(super) const FUNCTIONS: &[Declaration] = overloads! {
-    "string_char_at_int": "<string>.charAt(int) -> string" = Guarded(char_at),
+    "string_char_at_int": "<string>.charAt(int) -> string" => |ctx, [Value::String(text), Value::Int(index)]| {
+        char_at(ctx, text, *index)
+    },
     "string_index_of_string": "<string>.indexOf(string) -> int" = Guarded(index_of),
     "string_index_of_string_int": "<string>.indexOf(string, int) -> int" = Guarded(index_of),
     "string_last_index_of_string": "<string>.lastIndexOf(string) -> int" = Guarded(last_index_of),
@@ -62,12 +64,9 @@ fn byte_position(text: &str, index: i64) -> Option<usize> {
         .nth(index)
 }
 
-fn char_at<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
-    let [Value::String(text), Value::Int(index)] = args else {
-        return Err(Fault::no_such_overload());
-    };
+fn char_at<'a>(ctx: &mut Context<'a>, text: &str, index: i64) -> Outcome<'a> {
     ctx.work(text.len() as u64 / 8)?;
-    let start = byte_position(text, *index).ok_or_else(|| out_of_range(*index))?;
+    let start = byte_position(text, index).ok_or_else(|| out_of_range(index))?;
     made(ctx, 4, || text[start..].chars().take(1).collect())
 }
 

@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use jiff::civil::DateTime;
 use jiff::tz::TimeZoneDatabase;
 
 use super::Binding::Guarded;
 use super::{Declaration, overloads};
-use crate::value::time::{Civil, Timestamp};
+use crate::value::time::Timestamp;
 use crate::value::{Fault, Outcome, Value};
 
 /// The overloads of parts of a timestamp: in UTC, and in a time zone.
@@ -31,21 +32,21 @@ macro_rules! parts {
 /// The functions.
 pub(super) const FUNCTIONS: &[&[Declaration]] = &[
     parts! {
-        "timestamp_to_year", "timestamp_to_year_with_tz": "getFullYear" => |civil| civil.year;
-        "timestamp_to_month", "timestamp_to_month_with_tz": "getMonth" => |civil| i64::from(civil.month) - 1;
+        "timestamp_to_year", "timestamp_to_year_with_tz": "getFullYear" => |(year, _)| year;
+        "timestamp_to_month", "timestamp_to_month_with_tz": "getMonth" => |(_, at)| i64::from(at.month()) - 1;
         "timestamp_to_day_of_year", "timestamp_to_day_of_year_with_tz": "getDayOfYear"
-            => |civil| i64::from(civil.day_of_year);
+            => |(_, at)| i64::from(at.day_of_year()) - 1;
         "timestamp_to_day_of_month", "timestamp_to_day_of_month_with_tz": "getDayOfMonth"
-            => |civil| i64::from(civil.day) - 1;
+            => |(_, at)| i64::from(at.day()) - 1;
         "timestamp_to_day_of_month_1_based", "timestamp_to_day_of_month_1_based_with_tz": "getDate"
-            => |civil| i64::from(civil.day);
+            => |(_, at)| i64::from(at.day());
         "timestamp_to_day_of_week", "timestamp_to_day_of_week_with_tz": "getDayOfWeek"
-            => |civil| i64::from(civil.weekday);
-        "timestamp_to_hours", "timestamp_to_hours_with_tz": "getHours" => |civil| i64::from(civil.hour);
-        "timestamp_to_minutes", "timestamp_to_minutes_with_tz": "getMinutes" => |civil| i64::from(civil.minute);
-        "timestamp_to_seconds", "timestamp_to_seconds_tz": "getSeconds" => |civil| i64::from(civil.second);
+            => |(_, at)| i64::from(at.weekday().to_sunday_zero_offset());
+        "timestamp_to_hours", "timestamp_to_hours_with_tz": "getHours" => |(_, at)| i64::from(at.hour());
+        "timestamp_to_minutes", "timestamp_to_minutes_with_tz": "getMinutes" => |(_, at)| i64::from(at.minute());
+        "timestamp_to_seconds", "timestamp_to_seconds_tz": "getSeconds" => |(_, at)| i64::from(at.second());
         "timestamp_to_milliseconds", "timestamp_to_milliseconds_with_tz": "getMilliseconds"
-            => |civil| i64::from(civil.nanos / 1_000_000);
+            => |(_, at)| i64::from(at.millisecond());
     },
     overloads! {
         "duration_to_hours": "<duration>.getHours() -> int" => |_, [Value::Duration(nanos)]| {
@@ -63,7 +64,7 @@ pub(super) const FUNCTIONS: &[&[Declaration]] = &[
     },
 ];
 
-fn part<'a>(args: &[Value<'a>], part: fn(&Civil) -> i64) -> Outcome<'a> {
+fn part<'a>(args: &[Value<'a>], part: fn((i64, DateTime)) -> i64) -> Outcome<'a> {
     let civil = match args {
         [Value::Timestamp(timestamp)] => timestamp.at_offset(0),
         [Value::Timestamp(timestamp), Value::String(zone)] => {
@@ -71,7 +72,7 @@ fn part<'a>(args: &[Value<'a>], part: fn(&Civil) -> i64) -> Outcome<'a> {
         }
         _ => return Err(Fault::no_such_overload()),
     };
-    Ok(Value::Int(part(&civil)))
+    Ok(Value::Int(part(civil)))
 }
 
 /// Seconds east of UTC that `zone`, a name or `±hours:minutes`, has at `timestamp`.

@@ -7,7 +7,6 @@ mod escape;
 use std::fmt;
 use std::sync::Arc;
 
-use super::Binding::Guarded;
 use super::network::parse_address;
 use super::{Declaration, overloads};
 use crate::eval::Context;
@@ -35,7 +34,7 @@ pub(crate) struct Url {
 
 /// The functions.
 pub(super) const FUNCTIONS: &[Declaration] = overloads! {
-    "string_to_url": "url(string) -> kubernetes.URL" = Guarded(make),
+    "string_to_url": "url(string) -> kubernetes.URL" => |ctx, [Value::String(text)]| make(ctx, text),
     "is_url_string": "isURL(string) -> bool" => |_, [Value::String(text)]| {
         Ok(Value::Bool(parse_request_uri(text).is_ok()))
     },
@@ -56,13 +55,10 @@ pub(super) const FUNCTIONS: &[Declaration] = overloads! {
     "url_get_escaped_path": "<kubernetes.URL>.getEscapedPath() -> string" => |_, [Value::Url(url)]| {
         Ok(Value::string(url.escaped_path()))
     },
-    "url_get_query": "<kubernetes.URL>.getQuery() -> map(string, list(string))" = Guarded(query),
+    "url_get_query": "<kubernetes.URL>.getQuery() -> map(string, list(string))" => |ctx, [Value::Url(url)]| query(ctx, url),
 };
 
-fn make<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
-    let [Value::String(text)] = args else {
-        return Err(Fault::no_such_overload());
-    };
+fn make<'a>(ctx: &mut Context<'a>, text: &str) -> Outcome<'a> {
     ctx.allocate(text.len() * 4)?;
     let refused = |error| Fault::error(format!("URL parse error during conversion from string: {error}"));
     parse_request_uri(text).map_err(refused)?;
@@ -72,10 +68,7 @@ fn make<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
 /// Parameters that a query may have before none is read.
 const MAX_PARAMETERS: usize = 10_000;
 
-fn query<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
-    let [Value::Url(url)] = args else {
-        return Err(Fault::no_such_overload());
-    };
+fn query<'a>(ctx: &mut Context<'a>, url: &Url) -> Outcome<'a> {
     ctx.allocate(url.query.len().saturating_mul(32))?;
     let mut values: Vec<(String, Vec<Value<'a>>)> = Vec::new();
     let mut places = std::collections::HashMap::new();

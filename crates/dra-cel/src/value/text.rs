@@ -59,19 +59,7 @@ fn write_plain(value: &Value<'_>, out: &mut String) {
         }
         Value::Duration(nanos) => out.push_str(&go_duration(*nanos)),
         Value::Timestamp(timestamp) => {
-            let civil = timestamp.at_offset(timestamp.offset().into());
-            let fraction = format!(".{:09}", civil.nanos);
-            let _ = write!(
-                out,
-                "{:04}-{:02}-{:02} {:02}:{:02}:{:02}{}",
-                civil.year,
-                civil.month,
-                civil.day,
-                civil.hour,
-                civil.minute,
-                civil.second,
-                fraction.trim_end_matches('0').trim_end_matches('.')
-            );
+            out.push_str(&time::date_and_time(*timestamp, ' '));
             let minutes = timestamp.offset().unsigned_abs() / 60;
             let sign = if timestamp.offset() < 0 { '-' } else { '+' };
             let offset = format!("{sign}{:02}{:02}", minutes / 60, minutes % 60);

@@ -3,7 +3,8 @@
 //! A duration is a number of nanoseconds. A timestamp remembers the offset it was written with, because printing shows
 //! it. Mirrors `time.ParseDuration`, `time.Parse` with `RFC3339`, and `overflow.go` of cel-go v0.29.
 
-use jiff::civil::Date;
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
 
 use super::Fault;
 
@@ -59,11 +60,18 @@ impl Timestamp {
         offset % 3_600 == 0 && (-12..=14).contains(&(offset / 3_600))
     }
 
-    /// The same instant at another offset.
-    pub(crate) fn at_offset(self, offset: i64) -> Civil {
-        Civil::new(self.seconds.saturating_add(offset), self.nanos)
+    /// The year and what else is asked of the same instant at another offset.
+    pub(crate) fn at_offset(self, offset: i64) -> (i64, DateTime) {
+        let seconds = self.seconds.saturating_add(offset) - CYCLE;
+        let instant = jiff::Timestamp::new(seconds, self.nanos as i32).unwrap_or_default();
+        let earlier = Offset::UTC.to_datetime(instant);
+        (i64::from(earlier.year()) + CYCLE_YEARS, earlier)
     }
 }
+
+/// Years after which the calendar repeats, weekdays included. Dates are looked up so many years before: jiff's calendar ends with 9999.
+const CYCLE_YEARS: i64 = 400;
+const CYCLE: i64 = 146_097 * 86_400;
 
 fn overflow() -> Fault {
     Fault::error("timestamp overflow")
@@ -96,73 +104,10 @@ pub(crate) fn between(left: Timestamp, right: Timestamp) -> Result<i64, Fault> {
         .ok_or_else(|| Fault::error("integer overflow"))
 }
 
-/// A date and time of day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Civil {
-    pub(crate) year: i64,
-    /// From one.
-    pub(crate) month: u32,
-    /// From one.
-    pub(crate) day: u32,
-    /// From zero.
-    pub(crate) day_of_year: u32,
-    /// From Sunday as zero.
-    pub(crate) weekday: u32,
-    pub(crate) hour: u32,
-    pub(crate) minute: u32,
-    pub(crate) second: u32,
-    pub(crate) nanos: u32,
-}
-
-const DAY: i64 = 86_400;
-
-impl Civil {
-    fn new(seconds: i64, nanos: u32) -> Self {
-        let days = seconds.div_euclid(DAY);
-        let time = seconds.rem_euclid(DAY) as u32;
-        // Days since March 1st of year 0 in eras of 400 years.
-        let shifted = days + 719_468;
-        let era = shifted.div_euclid(146_097);
-        let day_of_era = shifted.rem_euclid(146_097);
-        let year_of_era =
-            (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-        let day_from_march = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let month_from_march = (5 * day_from_march + 2) / 153;
-        let day = (day_from_march - (153 * month_from_march + 2) / 5 + 1) as u32;
-        let month = if month_from_march < 10 {
-            month_from_march + 3
-        } else {
-            month_from_march - 9
-        } as u32;
-        let year = year_of_era + era * 400 + i64::from(month <= 2);
-        Self {
-            year,
-            month,
-            day,
-            day_of_year: (days - days_from_civil(year, 1, 1)) as u32,
-            weekday: (days + 4).rem_euclid(7) as u32,
-            hour: time / 3_600,
-            minute: time / 60 % 60,
-            second: time % 60,
-            nanos,
-        }
-    }
-}
-
-/// Days since 1970.
-fn days_from_civil(year: i64, month: u32, day: u32) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let month_from_march = i64::from((month + 9) % 12);
-    let day_of_year = (153 * month_from_march + 2) / 5 + i64::from(day) - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
-}
-
 /// Reads what Go's `time.Parse` takes for RFC 3339: hours may have one digit, and a comma may begin the fraction.
 pub(crate) fn parse_timestamp(text: &str) -> Option<Result<Timestamp, Fault>> {
     let mut cursor = Cursor(text.as_bytes());
-    let year = i64::from(cursor.digits(4)?);
+    let year = i64::from(cursor.digits(4)?) - CYCLE_YEARS;
     cursor.expect(b'-')?;
     let month = cursor.digits(2)?;
     cursor.expect(b'-')?;
@@ -179,11 +124,12 @@ pub(crate) fn parse_timestamp(text: &str) -> Option<Result<Timestamp, Fault>> {
     } else {
         Some(cursor.minutes_east()?)
     };
-    let is_date = Date::new(year as i16, month as i8, day as i8).is_ok();
-    if !cursor.0.is_empty() || !is_date || hour > 23 || minute > 59 || second > 59 {
+    if !cursor.0.is_empty() {
         return None;
     }
-    let local = days_from_civil(year, month, day) * DAY + i64::from(hour * 3_600 + minute * 60 + second);
+    let [month, day, hour, minute, second] = [month, day, hour, minute, second].map(|number| number as i8);
+    let earlier = DateTime::new(year as i16, month, day, hour, minute, second, 0).ok()?;
+    let local = Offset::UTC.to_timestamp(earlier).ok()?.as_second() + CYCLE;
     let seconds = local - i64::from(zone.unwrap_or(0)) * 60;
     if !(MIN_SECONDS..=MAX_SECONDS).contains(&seconds) {
         return Some(Err(overflow()));
@@ -255,16 +201,26 @@ fn number(digits: &[u8]) -> Option<u32> {
     })
 }
 
+/// Date and time of `timestamp` where it was written, with `separator` between them, and a fraction only where there is one.
+pub(crate) fn date_and_time(timestamp: Timestamp, separator: char) -> String {
+    let (year, at) = timestamp.at_offset(timestamp.offset().into());
+    let mut out = format!(
+        "{year:04}-{:02}-{:02}{separator}{:02}:{:02}:{:02}",
+        at.month(),
+        at.day(),
+        at.hour(),
+        at.minute(),
+        at.second()
+    );
+    if timestamp.nanos > 0 {
+        out.push_str(format!(".{:09}", timestamp.nanos).trim_end_matches('0'));
+    }
+    out
+}
+
 /// `timestamp` as Go's `RFC3339Nano`.
 pub(crate) fn format_timestamp(timestamp: Timestamp) -> String {
-    let civil = timestamp.at_offset(timestamp.offset().into());
-    let mut out = format!(
-        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}",
-        civil.year, civil.month, civil.day, civil.hour, civil.minute, civil.second
-    );
-    if civil.nanos > 0 {
-        out.push_str(format!(".{:09}", civil.nanos).trim_end_matches('0'));
-    }
+    let mut out = date_and_time(timestamp, 'T');
     if timestamp.offset() == 0 {
         out.push('Z');
     } else {
@@ -412,18 +368,28 @@ mod tests {
 
     #[test]
     fn knows_the_calendar() {
-        let civil = parse_timestamp("2024-12-31T23:59:59Z")
-            .unwrap()
-            .unwrap()
-            .at_offset(0);
+        let at = |text: &str, offset| parse_timestamp(text).unwrap().unwrap().at_offset(offset);
+        let weekday = |at: DateTime| at.weekday().to_sunday_zero_offset();
+        let (year, civil) = at("2024-12-31T23:59:59Z", 0);
         assert_eq!(
-            (civil.day_of_year, civil.weekday, civil.month, civil.day),
-            (365, 2, 12, 31)
+            (
+                year,
+                civil.day_of_year(),
+                weekday(civil),
+                civil.month(),
+                civil.day()
+            ),
+            (2024, 366, 2, 12, 31)
         );
-        let civil = parse_timestamp("1969-07-20T20:17:40Z")
-            .unwrap()
-            .unwrap()
-            .at_offset(3600);
-        assert_eq!((civil.year, civil.weekday, civil.hour), (1969, 0, 21));
+        let (year, civil) = at("1969-07-20T20:17:40Z", 3600);
+        assert_eq!((year, weekday(civil), civil.hour()), (1969, 0, 21));
+        // Beyond the calendar of jiff, and before it begins to count.
+        let (year, civil) = at("9999-12-31T23:59:59.5Z", 1);
+        assert_eq!(
+            (year, civil.day_of_year(), weekday(civil), civil.millisecond()),
+            (10_000, 1, 6, 500)
+        );
+        let (year, civil) = at("0001-01-01T00:00:00Z", -1);
+        assert_eq!((year, civil.day_of_year(), weekday(civil)), (0, 366, 0));
     }
 }

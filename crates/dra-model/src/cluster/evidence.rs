@@ -224,11 +224,7 @@ impl Shown<'_> {
             if !device.consumes_counters.is_empty() {
                 let by = || of_device("consumes counters");
                 self.shows(ApiServer, Gate::DRAPartitionableDevices, by);
-                self.partitions.insert(DeviceId {
-                    driver: slice.spec.driver.clone(),
-                    pool: slice.spec.pool.name.clone(),
-                    device: device.name.clone(),
-                });
+                self.partitions.insert(slice.pool_id().device(&device.name));
             }
             let mut draws = device.consumes_counters.iter();
             if draws.any(|draw| !draw.compatibility_groups.is_empty()) {
@@ -321,7 +317,7 @@ impl Shown<'_> {
                 let by = || of_claim("has a request with alternatives");
                 self.shows(ApiServer, Gate::DRAPrioritizedList, by);
             }
-            for wanted in request.exactly.iter().chain(&request.first_available) {
+            for wanted in request.asked() {
                 if wanted.admin_access == Some(true) {
                     let by = || of_claim("requests admin access");
                     self.shows(ApiServer, Gate::DRAAdminAccess, by);

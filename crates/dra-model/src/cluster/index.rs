@@ -5,118 +5,16 @@
 
 use super::layered::Layered;
 use crate::{
-    Claim, DeviceId, Event, Key, Meta, ObjectReference, Pod, PodClaim, PodClaimStatus, PodGroup, PoolId,
-    Slice, Str,
+    Claim, DeviceId, Event, Key, ObjectReference, Pod, PodClaim, PodClaimStatus, PodGroup, PoolId, Slice, Str,
 };
 
-/// What an object says, borrowed from it: most entries of a changed object are those that it had before.
-trait Kept {
-    /// What an index keeps of it.
-    type Kept;
-
-    fn kept(&self) -> Self::Kept;
-}
-
-impl Kept for &Str {
-    type Kept = Str;
-
-    fn kept(&self) -> Str {
-        Str::clone(self)
-    }
-}
-
-/// A [`Key`], borrowed.
-#[derive(PartialEq, Eq)]
-pub(super) struct Named<'a> {
-    namespace: &'a Str,
-    name: &'a Str,
-}
-
-impl<'a> Named<'a> {
-    fn of(metadata: &'a Meta) -> Self {
-        Self {
-            namespace: &metadata.namespace,
-            name: &metadata.name,
-        }
-    }
-}
-
-impl Kept for Named<'_> {
-    type Kept = Key;
-
-    fn kept(&self) -> Key {
-        Key {
-            namespace: self.namespace.clone(),
-            name: self.name.clone(),
-        }
-    }
-}
-
-/// A [`PoolId`], borrowed.
-#[derive(PartialEq, Eq)]
-pub(super) struct Pooled<'a> {
-    driver: &'a Str,
-    pool: &'a Str,
-}
-
-impl Kept for Pooled<'_> {
-    type Kept = PoolId;
-
-    fn kept(&self) -> PoolId {
-        PoolId {
-            driver: self.driver.clone(),
-            pool: self.pool.clone(),
-        }
-    }
-}
-
-/// A [`DeviceId`], borrowed.
-#[derive(PartialEq, Eq)]
-pub(super) struct Placed<'a> {
-    driver: &'a Str,
-    pool: &'a Str,
-    device: &'a Str,
-}
-
-impl Kept for Placed<'_> {
-    type Kept = DeviceId;
-
-    fn kept(&self) -> DeviceId {
-        DeviceId {
-            driver: self.driver.clone(),
-            pool: self.pool.clone(),
-            device: self.device.clone(),
-        }
-    }
-}
-
-/// An [`ObjectReference`] without a UID, borrowed.
-#[derive(PartialEq, Eq)]
-pub(super) struct About<'a> {
-    kind: &'a Str,
-    object: Named<'a>,
-}
-
-impl Kept for About<'_> {
-    type Kept = ObjectReference;
-
-    fn kept(&self) -> ObjectReference {
-        ObjectReference {
-            kind: self.kind.clone(),
-            namespace: self.object.namespace.clone(),
-            name: self.object.name.clone(),
-            ..ObjectReference::default()
-        }
-    }
-}
-
-/// Declares the indexes: what each is asked for and what it finds, as an object says it and as the index keeps it.
+/// Declares the indexes: what each is asked for and what it finds.
 macro_rules! indexes {
-    ($a:lifetime; $($(#[$doc:meta])* $index:ident: $entry:ident($of:ty, $member:ty) keeps ($asked:ty, $found:ty);)+) => {
-        /// One entry of one index, in the words of the object that it comes from.
+    ($($(#[$doc:meta])* $index:ident: $entry:ident($asked:ty, $found:ty);)+) => {
+        /// One entry of one index.
         #[derive(PartialEq, Eq)]
-        pub(super) enum Entry<$a> {
-            $($entry($of, $member),)+
+        pub(super) enum Entry {
+            $($entry($asked, $found),)+
         }
 
         /// All indexes of a cluster.
@@ -126,15 +24,15 @@ macro_rules! indexes {
         }
 
         impl Indexes {
-            pub(super) fn add(&mut self, entry: Entry<'_>) {
+            pub(super) fn add(&mut self, entry: Entry) {
                 match entry {
-                    $(Entry::$entry(of, member) => self.$index.insert((of.kept(), member.kept()), ()),)+
+                    $(Entry::$entry(of, member) => self.$index.insert((of, member), ()),)+
                 };
             }
 
-            pub(super) fn remove(&mut self, entry: Entry<'_>) {
+            pub(super) fn remove(&mut self, entry: Entry) {
                 match entry {
-                    $(Entry::$entry(of, member) => self.$index.remove(&(of.kept(), member.kept())),)+
+                    $(Entry::$entry(of, member) => self.$index.remove(&(of, member)),)+
                 };
             }
 
@@ -151,9 +49,9 @@ macro_rules! indexes {
         }
 
         impl Bulk {
-            pub(super) fn add(&mut self, entry: Entry<'_>) {
+            pub(super) fn add(&mut self, entry: Entry) {
                 match entry {
-                    $(Entry::$entry(of, member) => self.$index.push(((of.kept(), member.kept()), ())),)+
+                    $(Entry::$entry(of, member) => self.$index.push(((of, member), ())),)+
                 }
             }
 
@@ -167,22 +65,21 @@ macro_rules! indexes {
 }
 
 indexes! {
-    'a;
-    /// Names of the pods, in the claim's namespace, that mention the claim.
-    pods_of_claim: PodOfClaim(Named<'a>, &'a Str) keeps (Key, Str);
-    /// Names of the pods, in the group's namespace, that say they are members of the group.
-    pods_of_group: PodOfGroup(Named<'a>, &'a Str) keeps (Key, Str);
-    pods_of_node: PodOfNode(&'a Str, Named<'a>) keeps (Str, Key);
-    /// Names of the pods, in the template's namespace, whose claims are made from it.
-    pods_of_template: PodOfTemplate(Named<'a>, &'a Str) keeps (Key, Str);
-    /// Names of the PodGroups, in the claim's namespace, that mention the claim.
-    groups_of_claim: GroupOfClaim(Named<'a>, &'a Str) keeps (Key, Str);
-    /// Names of the PodGroups, in the template's namespace, whose claims are made from it.
-    groups_of_template: GroupOfTemplate(Named<'a>, &'a Str) keeps (Key, Str);
-    claims_of_device: ClaimOfDevice(Placed<'a>, Named<'a>) keeps (DeviceId, Key);
-    claims_of_owner: ClaimOfOwner(&'a Str, Named<'a>) keeps (Str, Key);
-    slices_of_pool: SliceOfPool(Pooled<'a>, &'a Str) keeps (PoolId, Str);
-    events_of_object: EventOfObject(About<'a>, Named<'a>) keeps (ObjectReference, Key);
+    /// The pods that mention the claim, in its namespace.
+    pods_of_claim: PodOfClaim(Key, Key);
+    /// The pods that say they are members of the group, in its namespace.
+    pods_of_group: PodOfGroup(Key, Key);
+    pods_of_node: PodOfNode(Str, Key);
+    /// The pods whose claims are made from the template, in its namespace.
+    pods_of_template: PodOfTemplate(Key, Key);
+    /// The PodGroups that mention the claim, in its namespace.
+    groups_of_claim: GroupOfClaim(Key, Key);
+    /// The PodGroups whose claims are made from the template, in its namespace.
+    groups_of_template: GroupOfTemplate(Key, Key);
+    claims_of_device: ClaimOfDevice(DeviceId, Key);
+    claims_of_owner: ClaimOfOwner(Str, Key);
+    slices_of_pool: SliceOfPool(PoolId, Str);
+    events_of_object: EventOfObject(ObjectReference, Key);
 }
 
 impl Indexes {
@@ -196,11 +93,7 @@ impl Indexes {
     /// Allocated devices of one pool with the claims that hold them, ordered by device.
     pub(super) fn allocated_devices_of_pool(&self, pool: &PoolId) -> impl Iterator<Item = (&DeviceId, &Key)> {
         let PoolId { driver, pool } = pool.clone();
-        let first = DeviceId {
-            driver: driver.clone(),
-            pool: pool.clone(),
-            device: Str::default(),
-        };
+        let first = DeviceId::new(&driver, &pool, &Str::default());
         let devices = self
             .claims_of_device
             .stretch(&(first, Key::default()), move |(device, _)| {
@@ -218,9 +111,8 @@ impl Indexes {
 }
 
 /// Entries of a pod: every claim it mentions, the templates of its claims, its group, its node.
-pub(super) fn of_pod<'a>(pod: &'a Pod, mut add: impl FnMut(Entry<'a>)) {
-    let Meta { namespace, name, .. } = &pod.metadata;
-    let beside = |name| Named { namespace, name };
+pub(super) fn of_pod(pod: &Pod, mut add: impl FnMut(Entry)) {
+    let metadata = &pod.metadata;
     let named = named(&pod.spec.resource_claims);
     let made = made(&pod.status.resource_claim_statuses);
     let extended = pod
@@ -229,29 +121,28 @@ pub(super) fn of_pod<'a>(pod: &'a Pod, mut add: impl FnMut(Entry<'a>)) {
         .iter()
         .map(|status| &status.resource_claim_name);
     for claim in named.chain(made).chain(extended) {
-        add(Entry::PodOfClaim(beside(claim), name));
+        add(Entry::PodOfClaim(metadata.beside(claim), metadata.key()));
     }
     for template in templates(&pod.spec.resource_claims) {
-        add(Entry::PodOfTemplate(beside(template), name));
+        add(Entry::PodOfTemplate(metadata.beside(template), metadata.key()));
     }
     if let Some(group) = pod.pod_group() {
-        add(Entry::PodOfGroup(beside(group), name));
+        add(Entry::PodOfGroup(metadata.beside(group), metadata.key()));
     }
     if let Some(node) = pod.node() {
-        add(Entry::PodOfNode(node, Named::of(&pod.metadata)));
+        add(Entry::PodOfNode(node.clone(), metadata.key()));
     }
 }
 
 /// Entries of a PodGroup: every claim it mentions, and the templates of its claims.
-pub(super) fn of_group<'a>(group: &'a PodGroup, mut add: impl FnMut(Entry<'a>)) {
-    let Meta { namespace, name, .. } = &group.metadata;
-    let beside = |name| Named { namespace, name };
+pub(super) fn of_group(group: &PodGroup, mut add: impl FnMut(Entry)) {
+    let metadata = &group.metadata;
     let entries = &group.spec.resource_claims;
     for claim in named(entries).chain(made(&group.status.resource_claim_statuses)) {
-        add(Entry::GroupOfClaim(beside(claim), name));
+        add(Entry::GroupOfClaim(metadata.beside(claim), metadata.key()));
     }
     for template in templates(entries) {
-        add(Entry::GroupOfTemplate(beside(template), name));
+        add(Entry::GroupOfTemplate(metadata.beside(template), metadata.key()));
     }
 }
 
@@ -274,37 +165,26 @@ fn made(statuses: &[PodClaimStatus]) -> impl Iterator<Item = &Str> {
 }
 
 /// Entries of a claim: every device it holds, its controlling owner.
-pub(super) fn of_claim<'a>(claim: &'a Claim, mut add: impl FnMut(Entry<'a>)) {
+pub(super) fn of_claim(claim: &Claim, mut add: impl FnMut(Entry)) {
     for result in claim.results() {
-        let device = Placed {
-            driver: &result.driver,
-            pool: &result.pool,
-            device: &result.device,
-        };
-        add(Entry::ClaimOfDevice(device, Named::of(&claim.metadata)));
+        add(Entry::ClaimOfDevice(result.id(), claim.key()));
     }
     if let Some(owner) = claim.metadata.controller() {
-        add(Entry::ClaimOfOwner(&owner.uid, Named::of(&claim.metadata)));
+        add(Entry::ClaimOfOwner(owner.uid.clone(), claim.key()));
     }
 }
 
 /// The entry of a slice: its pool.
-pub(super) fn of_slice<'a>(slice: &'a Slice, mut add: impl FnMut(Entry<'a>)) {
-    let pool = Pooled {
-        driver: &slice.spec.driver,
-        pool: &slice.spec.pool.name,
-    };
-    add(Entry::SliceOfPool(pool, &slice.metadata.name));
+pub(super) fn of_slice(slice: &Slice, mut add: impl FnMut(Entry)) {
+    add(Entry::SliceOfPool(slice.pool_id(), slice.metadata.name.clone()));
 }
 
 /// The entry of an event: what it is about, without the UID that events may lack.
-pub(super) fn of_event<'a>(event: &'a Event, mut add: impl FnMut(Entry<'a>)) {
-    let object = About {
-        kind: &event.involved_object.kind,
-        object: Named {
-            namespace: &event.involved_object.namespace,
-            name: &event.involved_object.name,
-        },
+pub(super) fn of_event(event: &Event, mut add: impl FnMut(Entry)) {
+    let object = ObjectReference {
+        uid: Str::default(),
+        field_path: Str::default(),
+        ..event.involved_object.clone()
     };
-    add(Entry::EventOfObject(object, Named::of(&event.metadata)));
+    add(Entry::EventOfObject(object, event.metadata.key()));
 }

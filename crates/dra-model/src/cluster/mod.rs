@@ -148,7 +148,7 @@ impl Object {
         format!("{self:?}") == format!("{other:?}")
     }
 
-    fn entries<'a>(&'a self, add: impl FnMut(Entry<'a>)) {
+    fn entries(&self, add: impl FnMut(Entry)) {
         match self {
             Self::Pod(pod) => index::of_pod(pod, add),
             Self::PodGroup(group) => index::of_group(group, add),
@@ -184,10 +184,7 @@ pub struct Cluster {
 
 /// The key of a cluster-scoped object.
 fn scoped(name: &str) -> Key {
-    Key {
-        namespace: Str::default(),
-        name: name.into(),
-    }
+    Key::new(Str::default(), name)
 }
 
 /// Reads of one kind: by key, and all in order.
@@ -350,10 +347,7 @@ impl Cluster {
 
     fn in_namespace(&self, kind: Kind, namespace: &Str) -> impl Iterator<Item = &Object> {
         let namespace = namespace.clone();
-        let first = Key {
-            namespace: namespace.clone(),
-            name: Str::default(),
-        };
+        let first = Key::new(namespace.clone(), Str::default());
         let objects = self
             .of_kind(kind)
             .stretch(&first, move |key| key.namespace == namespace);
@@ -389,45 +383,30 @@ impl Cluster {
     /// Pods of the claim's namespace that mention the claim in spec or status. Whether they may use it is a question for the
     /// reservation rules.
     pub fn pods_of_claim(&self, claim: &Key) -> impl Iterator<Item = &Arc<Pod>> {
-        let namespace = claim.namespace.clone();
-        self.indexes.pods_of_claim(claim).filter_map(move |name| {
-            self.pod(&Key {
-                namespace: namespace.clone(),
-                name: name.clone(),
-            })
-        })
+        self.indexes.pods_of_claim(claim).filter_map(|key| self.pod(key))
     }
 
     /// Pods that say they are members of the group.
     pub fn pods_of_group(&self, group: &Key) -> impl Iterator<Item = &Arc<Pod>> {
-        let namespace = group.namespace.clone();
-        self.indexes.pods_of_group(group).filter_map(move |name| {
-            self.pod(&Key {
-                namespace: namespace.clone(),
-                name: name.clone(),
-            })
-        })
+        self.indexes.pods_of_group(group).filter_map(|key| self.pod(key))
     }
 
     /// Pods of the template's namespace whose claims are made from it.
     pub fn pods_of_template(&self, template: &Key) -> impl Iterator<Item = &Arc<Pod>> {
-        let namespace = template.namespace.clone();
-        let names = self.indexes.pods_of_template(template);
-        names.filter_map(move |name| self.pod(&Key::new(namespace.clone(), name.clone())))
+        let keys = self.indexes.pods_of_template(template);
+        keys.filter_map(|key| self.pod(key))
     }
 
     /// PodGroups of the claim's namespace that mention the claim in spec or status.
     pub fn groups_of_claim(&self, claim: &Key) -> impl Iterator<Item = &Arc<PodGroup>> {
-        let namespace = claim.namespace.clone();
-        let names = self.indexes.groups_of_claim(claim);
-        names.filter_map(move |name| self.pod_group(&Key::new(namespace.clone(), name.clone())))
+        let keys = self.indexes.groups_of_claim(claim);
+        keys.filter_map(|key| self.pod_group(key))
     }
 
     /// PodGroups of the template's namespace whose claims are made from it.
     pub fn groups_of_template(&self, template: &Key) -> impl Iterator<Item = &Arc<PodGroup>> {
-        let namespace = template.namespace.clone();
-        let names = self.indexes.groups_of_template(template);
-        names.filter_map(move |name| self.pod_group(&Key::new(namespace.clone(), name.clone())))
+        let keys = self.indexes.groups_of_template(template);
+        keys.filter_map(|key| self.pod_group(key))
     }
 
     /// Pods bound to the node.

@@ -105,11 +105,7 @@ impl<'a> Pool<'a> {
 
     /// Identity of the pool's device `name`.
     pub fn device_id(&self, name: &Str) -> DeviceId {
-        DeviceId {
-            driver: self.id.driver.clone(),
-            pool: self.id.pool.clone(),
-            device: name.clone(),
-        }
+        self.id.device(name)
     }
 
     /// Names that more than one device has; with any, the allocator uses nothing of the pool.

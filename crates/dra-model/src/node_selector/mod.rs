@@ -4,17 +4,16 @@ mod errors;
 
 use std::sync::LazyLock;
 
-use serde::Deserialize;
+use macro_rules_attribute::apply;
 
 use super::{Meta, Operator, Part, Str};
-use dra_values::decode::{interned, interned_list, list};
+use crate::decoded::decoded;
 
 /// `core/v1` NodeSelector: matches when any of its terms does.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeSelector {
     /// Alternatives.
-    #[serde(deserialize_with = "list")]
     pub node_selector_terms: Vec<NodeSelectorTerm>,
 }
 
@@ -29,29 +28,24 @@ impl Part for NodeSelector {
 }
 
 /// Requirements that must all hold. A term without requirements matches nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[apply(decoded)]
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeSelectorTerm {
     /// On labels.
-    #[serde(deserialize_with = "list")]
     pub match_expressions: Vec<NodeRequirement>,
     /// On fields; `metadata.name` is the only one.
-    #[serde(deserialize_with = "list")]
     pub match_fields: Vec<NodeRequirement>,
 }
 
 /// One requirement on a label or field.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(default)]
+#[apply(decoded)]
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeRequirement {
     /// Label or field.
-    #[serde(deserialize_with = "interned")]
     pub key: Str,
     /// `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt` or `Lt`.
-    #[serde(deserialize_with = "interned")]
     pub operator: Str,
     /// Values of the operator.
-    #[serde(deserialize_with = "interned_list")]
     pub values: Vec<Str>,
 }
 

@@ -18,8 +18,7 @@ use dra_rules::scheduling::{
 };
 
 /// Number of further copies.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct Packing {
     /// The number of copies.
     pub copies: u64,
@@ -35,8 +34,7 @@ pub struct Packing {
 }
 
 /// Copies on one node.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct Placed {
     /// The node.
     pub node: Str,
@@ -45,7 +43,7 @@ pub struct Placed {
 }
 
 /// What is used up.
-#[derive(Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Exhausted {
     /// `Insufficient cpu`, `devices of request gpu`.

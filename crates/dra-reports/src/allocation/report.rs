@@ -16,9 +16,7 @@ use dra_model::{Allocation, Key, PoolId, Str};
 use dra_rules::scheduling::{AssumedGate, Granted, Judgment, Verdict};
 
 /// The report.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct AllocationReport {
     /// The simulated objects.
     pub targets: Vec<Target>,
@@ -134,9 +132,7 @@ impl Fit {
 }
 
 /// The answer for one node.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct NodeResult {
     /// The node.
     pub node: Str,
@@ -164,13 +160,12 @@ pub struct NodeResult {
 }
 
 /// The part of the plugin for dynamic resources in a node's score, which other plugins add to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(Copy, PartialEq, Eq)]
 pub struct NodeScore {
     /// Eight for each request that gets its first alternative, seven for the second, and so on.
     pub points: u64,
     /// The same where the best node has a hundred; absent where not all nodes that are compared are known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub normalized: Option<u64>,
 }
 
@@ -204,8 +199,7 @@ impl From<&Choice> for OpenRequest {
 }
 
 /// Allocation of a claim.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct ClaimAllocation {
     /// Its namespace.
     pub namespace: Str,
@@ -326,9 +320,7 @@ impl NodeResult {
 }
 
 /// Placement of one of several pods.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct Placement {
     /// Its namespace.
     pub namespace: Str,

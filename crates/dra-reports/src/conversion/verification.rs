@@ -1,7 +1,5 @@
 //! The proof: is anything left that is not a pod, is every pod listed that uses a claim, does every pod listed use it.
 
-use serde::Serialize;
-
 use super::claim::{Entry, Pod};
 use super::options::PlanScope;
 use crate::{Selection, warnings};
@@ -9,8 +7,7 @@ use dra_model::{Claim, Cluster, Key, Kind, Str};
 use dra_rules::reservation::conversion::{Defect, DefectCode, Kinds, verify};
 
 /// The report.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct ConversionVerification {
     /// Which claims it covers.
     pub scope: PlanScope,
@@ -23,9 +20,8 @@ pub struct ConversionVerification {
 }
 
 /// One defect of a claim's list.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(PartialEq, Eq)]
 pub struct VerificationItem {
     /// Namespace of the claim.
     pub namespace: Str,

@@ -24,9 +24,7 @@ use dra_rules::kubelet::Stages;
 use dra_rules::reservation::ClaimState;
 
 /// The report.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct ClaimDescription {
     /// Name and the like.
     #[serde(flatten)]
@@ -66,13 +64,11 @@ pub struct ClaimDescription {
 }
 
 /// A request: one form or a list of alternatives.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct RequestDescription {
     /// Its name.
     pub name: Str,
     /// The exact request.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub exactly: Option<RequestItem>,
     /// Alternatives, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -80,8 +76,7 @@ pub struct RequestDescription {
 }
 
 /// What is requested.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct RequestItem {
     /// Name of an alternative.
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -91,7 +86,6 @@ pub struct RequestItem {
     /// `ExactCount`, `All`, or what the object says.
     pub allocation_mode: Str,
     /// Number of devices.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<i64>,
     /// With admin access, which takes nothing from other claims.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -109,9 +103,7 @@ pub struct RequestItem {
 }
 
 /// A condition on the devices of several requests.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct ConstraintItem {
     /// All devices have the same value of it.
     pub match_attribute: Option<Str>,
@@ -122,9 +114,7 @@ pub struct ConstraintItem {
 }
 
 /// Opaque configuration for a driver.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct ConfigItem {
     /// `FromClass` or `FromClaim`, in an allocation.
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -139,9 +129,7 @@ pub struct ConfigItem {
 }
 
 /// What was given.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct AllocationDescription {
     /// The only node that can use the devices.
     pub node: Option<Str>,
@@ -161,9 +149,7 @@ pub struct AllocationDescription {
 }
 
 /// An allocated device.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct ClaimDevice {
     /// `request` or `request/subrequest`.
     pub request: Str,
@@ -174,7 +160,7 @@ pub struct ClaimDevice {
     /// Its name.
     pub device: Str,
     /// Which share of it.
-    #[serde(rename = "shareID", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "shareID")]
     pub share_id: Option<Str>,
     /// With admin access, which takes nothing from other claims.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -208,8 +194,7 @@ pub struct ClaimDevice {
 }
 
 /// What a driver reports of an allocated device.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct DeviceReport {
     /// Its driver.
     pub driver: Str,
@@ -218,7 +203,7 @@ pub struct DeviceReport {
     /// Its name.
     pub device: Str,
     /// Which share of it.
-    #[serde(rename = "shareID", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "shareID")]
     pub share_id: Option<Str>,
     /// In the order of the object.
     pub conditions: Vec<ConditionItem>,

@@ -13,8 +13,7 @@ use dra_model::{CLASS_RESOURCE, ClaimSpec, Cluster, Kind, Str, Time};
 use dra_rules::reservation::ClaimState;
 
 /// The report.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct ClassDescription {
     /// Name and the like.
     #[serde(flatten)]
@@ -117,10 +116,7 @@ pub fn class(
 }
 
 fn names(spec: &ClaimSpec, class: &str) -> bool {
-    spec.devices.requests.iter().any(|request| {
-        let mut all = request.exactly.iter().chain(&request.first_available);
-        all.any(|one| one.device_class_name == *class)
-    })
+    spec.asked().any(|one| one.device_class_name == *class)
 }
 
 /// Its devices by driver, the errors of its selectors, and how many devices were not judged.

@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
-
 use super::identity::as_map;
 use super::text::attribute;
 use crate::stage::PodStageItem;
@@ -13,9 +11,7 @@ use dra_model::{Cluster, DeviceId, Key, Kind, Str, Time};
 use dra_rules::kubelet::Stages;
 
 /// The report.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct DeviceDescription {
     /// What a listing says.
     #[serde(flatten)]

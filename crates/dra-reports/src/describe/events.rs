@@ -1,14 +1,11 @@
 //! Events about an object.
 
-use serde::Serialize;
-
 use super::super::Warnings;
 use dra_model::{Cluster, Event, Kind, Meta, Str, Time};
 
 /// An event.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(PartialEq, Eq)]
 pub struct EventItem {
     /// `Normal` or `Warning`.
     #[serde(rename = "type")]

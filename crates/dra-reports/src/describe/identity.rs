@@ -6,9 +6,7 @@ use super::super::Owner;
 use dra_model::{Condition, Meta, Str, Time};
 
 /// Name, labels, age and owner of an object.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct Identity {
     /// Its namespace. Absent for cluster-scoped objects.
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -62,8 +60,8 @@ pub(super) fn as_map<T: Serialize, S: Serializer>(
 }
 
 /// A condition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(PartialEq, Eq)]
 pub struct ConditionItem {
     /// What it is about.
     #[serde(rename = "type")]
@@ -77,7 +75,6 @@ pub struct ConditionItem {
     #[serde(skip_serializing_if = "str::is_empty")]
     pub message: Str,
     /// When the status changed last.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_transition_time: Option<Time>,
 }
 

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::events::{EventItem, events};
 use super::identity::{ConditionItem, Identity};
 use crate::stage::PodStageItem;
@@ -13,9 +11,7 @@ use dra_model::{Cluster, Kind, PoolId, Str, Taint, Time};
 use dra_rules::kubelet::Stages;
 
 /// The report.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct NodeDescription {
     /// Name and the like.
     #[serde(flatten)]
@@ -50,15 +46,14 @@ pub struct NodeDescription {
 }
 
 /// A pool, as far as one node reaches it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(PartialEq, Eq)]
 pub struct PoolItem {
     /// Its driver.
     pub driver: Str,
     /// Its name.
     pub pool: Str,
     /// Its newest generation; absent when no slice publishes it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub generation: Option<i64>,
     /// Whether all of its slices are there.
     pub complete: bool,

@@ -19,9 +19,7 @@ use dra_rules::reservation::{
 use dra_rules::simulation::DeviceReference;
 
 /// The report.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct PodDescription {
     /// Name and the like.
     #[serde(flatten)]
@@ -53,9 +51,8 @@ pub struct PodDescription {
 }
 
 /// One claim of a pod.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(Default)]
 pub struct PodClaimDescription {
     /// Name within the pod. Absent for the claim that stands for extended resources.
     #[serde(skip_serializing_if = "str::is_empty")]

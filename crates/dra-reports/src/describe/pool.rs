@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use crate::{CounterItem, DeviceFilter, DeviceItem, Warnings, devices};
 use dra_allocator::devices::{ClassSelectors, Inventory};
 use dra_model::{Cluster, Kind, Pool, PoolId, Slice, Str, Time};
 
 /// The report.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct PoolDescription {
     /// Its driver.
     pub driver: Str,
@@ -42,9 +39,8 @@ pub struct PoolDescription {
 }
 
 /// A slice of a pool.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(PartialEq, Eq)]
 pub struct SliceItem {
     /// Its name.
     pub name: Str,

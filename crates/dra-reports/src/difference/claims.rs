@@ -62,9 +62,8 @@ pub enum ClaimChangeKind {
 }
 
 /// A claim that differs.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(PartialEq, Eq)]
 pub struct ClaimChange {
     /// Its namespace.
     pub namespace: Str,

@@ -22,9 +22,8 @@ pub struct AmountChange {
 }
 
 /// A published device that differs.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(PartialEq, Eq)]
 pub struct DeviceChange {
     /// Its driver.
     pub driver: Str,
@@ -50,9 +49,8 @@ pub struct DeviceChange {
 }
 
 /// A pool that differs in more than its devices.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(PartialEq, Eq)]
 pub struct PoolChange {
     /// Its driver.
     pub driver: Str,
@@ -70,9 +68,8 @@ pub struct PoolChange {
 }
 
 /// A DeviceTaintRule that differs.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(PartialEq, Eq)]
 pub struct RuleChange {
     /// Its name.
     pub name: Str,

@@ -69,8 +69,8 @@ pub struct Difference {
 }
 
 /// A state.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(PartialEq, Eq)]
 pub struct StateItem {
     /// Where it was read, such as `file before.json`.
     pub source: String,
@@ -80,7 +80,6 @@ pub struct StateItem {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub version_is_assumed: bool,
     /// When it was read. Absent if that is not recorded.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub read_at: Option<Time>,
 }
 

@@ -11,7 +11,7 @@ use super::finding::{Subject, scoped_key};
 use super::words::{self, Forbidden};
 use super::{Code, Finding, Look};
 use crate::script::{Command, patch};
-use dra_model::{Bare, Claim, ClaimSpec, Component, DeviceId, Gate, Key, Kind, Meta, Str};
+use dra_model::{Bare, Claim, Component, DeviceId, Gate, Key, Kind, Meta, Str};
 use dra_rules::validation::ADMIN_ACCESS;
 
 /// A claim or template that requests admin access.
@@ -62,14 +62,6 @@ fn allows(namespace: &Bare) -> bool {
         .is_some_and(|value| value == "true")
 }
 
-fn asks(spec: &ClaimSpec) -> bool {
-    let mut requests = spec.devices.requests.iter();
-    requests.any(|request| {
-        let exactly = request.exactly.as_ref();
-        exactly.is_some_and(|exactly| exactly.admin_access == Some(true))
-    })
-}
-
 fn held(claim: &Claim) -> BTreeSet<DeviceId> {
     let results = claim.results().iter();
     results
@@ -81,7 +73,7 @@ fn held(claim: &Claim) -> BTreeSet<DeviceId> {
 fn askers<'a>(look: &Look<'a>) -> BTreeMap<&'a Str, Vec<Asker<'a>>> {
     let claims = look.cluster.claims().map(|claim| {
         let holds = held(claim);
-        let asks = asks(&claim.spec) || !holds.is_empty();
+        let asks = claim.spec.asks_for_admin_access() || !holds.is_empty();
         let asker = Asker {
             kind: Kind::ResourceClaim,
             metadata: &claim.metadata,
@@ -98,7 +90,7 @@ fn askers<'a>(look: &Look<'a>) -> BTreeMap<&'a Str, Vec<Asker<'a>>> {
             is_allocated: false,
         };
         (
-            asks(&template.spec.spec) && !template.metadata.is_deleting(),
+            template.spec.spec.asks_for_admin_access() && !template.metadata.is_deleting(),
             asker,
         )
     });

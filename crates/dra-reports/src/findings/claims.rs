@@ -71,10 +71,6 @@ pub(super) fn look(look: &mut Look<'_>) {
     }
 }
 
-pub(super) fn subject(claim: &Claim) -> Subject {
-    Subject::of(Kind::ResourceClaim, &claim.metadata)
-}
-
 fn without_finalizers(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
     patch(
         kind,
@@ -117,7 +113,7 @@ fn orphaned(look: &mut Look<'_>, claim: &Claim) {
     }
     let message = words::orphaned(kind, &key, uid.is_some());
     look.add(
-        Finding::new(Code::ClaimOrphaned, subject(claim), message)
+        Finding::new(Code::ClaimOrphaned, Subject::claim(claim), message)
             .fix(delete_in(
                 &key.namespace,
                 Kind::ResourceClaim,
@@ -149,7 +145,7 @@ fn claim_is_stuck(look: &mut Look<'_>, claim: &Claim) {
         without_finalizers(Kind::ResourceClaim, &claim.key())
     };
     look.add(
-        Finding::new(Code::DeletionStuck, subject(claim), message)
+        Finding::new(Code::DeletionStuck, Subject::claim(claim), message)
             .fix(fix)
             .joins([claim_key(claim.key())]),
     );
@@ -167,7 +163,7 @@ fn kept_by_others(look: &mut Look<'_>, claim: &Claim) {
     };
     let message = words::has_finalizers(&names);
     look.add(
-        Finding::new(Code::DeletionStuck, subject(claim), message)
+        Finding::new(Code::DeletionStuck, Subject::claim(claim), message)
             .remedy(remedy)
             .joins([claim_key(claim.key())]),
     );
@@ -234,7 +230,7 @@ fn bindings(look: &mut Look<'_>, claim: &Claim) {
             .note(words::allocated_anew(&users))
             .note(words::ASK_WHY_NOT_ATTACHED);
         look.add(
-            Finding::new(Code::BindingFailed, subject(claim), message)
+            Finding::new(Code::BindingFailed, Subject::claim(claim), message)
                 .remedy(remedy)
                 .look(describe(claim)),
         );
@@ -263,7 +259,7 @@ fn bindings(look: &mut Look<'_>, claim: &Claim) {
     let waiting: Vec<_> = waiting.into_iter().map(|(_, key)| key).collect();
     let message = words::binding_is_late(&pending, &waiting, BINDING_TIMEOUT.as_secs() / 60);
     look.add(
-        Finding::new(Code::BindingPending, subject(claim), message)
+        Finding::new(Code::BindingPending, Subject::claim(claim), message)
             .advice(words::ATTACH_OR_RESTART)
             .look(describe(claim))
             .joins(waiting.into_iter().map(pod_key))
@@ -278,7 +274,7 @@ fn not_attached(look: &mut Look<'_>, claim: &Claim, pending: &[Unbound<'_>], pod
     let remedy = replace_pods(cluster, &claim.metadata.namespace, placed);
     let message = words::bound_too_early(pending, &pods);
     look.add(
-        Finding::new(Code::LeftoverNotAttached, subject(claim), message)
+        Finding::new(Code::LeftoverNotAttached, Subject::claim(claim), message)
             .remedy(remedy)
             .joins([claim_key(claim.key())])
             .joins(pods.into_iter().map(pod_key)),
@@ -287,10 +283,7 @@ fn not_attached(look: &mut Look<'_>, claim: &Claim, pending: &[Unbound<'_>], pod
 
 /// Tolerations of all requests and their alternatives.
 pub(super) fn tolerations_of(spec: &ClaimSpec) -> impl Iterator<Item = &Toleration> {
-    spec.devices.requests.iter().flat_map(|request| {
-        let each = request.exactly.iter().chain(&request.first_available);
-        each.flat_map(|request| &request.tolerations)
-    })
+    spec.asked().flat_map(|request| &request.tolerations)
 }
 
 /// Whether a toleration for a time is for none, or for one that overflows.

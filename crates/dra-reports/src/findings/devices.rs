@@ -172,21 +172,17 @@ fn not_published(look: &mut Look<'_>) {
             .map(|slice| scoped_key(Kind::ResourceSlice, &slice.metadata.name))
             .collect();
         let message = words::not_published(&devices, driver, there);
-        let finding = Finding::new(
-            Code::DeviceNotPublished,
-            Subject::of(Kind::ResourceClaim, &claim.metadata),
-            message,
-        )
-        .severity(severity)
-        .advice(words::publish_again(driver))
-        .look(
-            Command::kubectl("get")
-                .arg("resourceslices")
-                .option("--field-selector", &field_selector("spec.driver", driver))
-                .done(),
-        )
-        .joins(slices)
-        .joins([claim_key(key)]);
+        let finding = Finding::new(Code::DeviceNotPublished, Subject::claim(claim), message)
+            .severity(severity)
+            .advice(words::publish_again(driver))
+            .look(
+                Command::kubectl("get")
+                    .arg("resourceslices")
+                    .option("--field-selector", &field_selector("spec.driver", driver))
+                    .done(),
+            )
+            .joins(slices)
+            .joins([claim_key(key)]);
         look.add(finding);
     }
 }

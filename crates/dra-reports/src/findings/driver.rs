@@ -67,7 +67,7 @@ fn in_use(look: &mut Look<'_>, driver: &Str, place: &Place, claim: &Claim) {
     if devices.is_empty() || !place.has(look, claim) {
         return;
     }
-    let about = Subject::of(Kind::ResourceClaim, &claim.metadata);
+    let about = Subject::claim(claim);
     let Ok(pods) = users(look.cluster, claim) else {
         let message = words::driver_in_use(&devices, None);
         let who = crate::words::delete_hidden_pods(&claim.metadata.namespace, &claim.key());
@@ -115,7 +115,6 @@ fn in_use(look: &mut Look<'_>, driver: &Str, place: &Place, claim: &Claim) {
 /// Pods that need the kubelet to call the driver now: without it they neither start nor terminate.
 fn awaited(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
     let stages = Stages::of(look.cluster, look.now);
-    let mut found = Vec::new();
     for stage in stages.all() {
         let pod = stage.pod;
         if node.is_some_and(|node| pod.node() != Some(node)) || pod.node().is_none() {
@@ -134,19 +133,14 @@ fn awaited(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
             continue;
         }
         let message = words::driver_awaited(is_ending);
-        found.push(
-            Finding::new(
-                Code::DriverAwaited,
-                Subject::of(Kind::Pod, &pod.metadata),
-                message,
-            )
-            .advice(words::STOP_DRIVER_LATER)
-            .look(explain_pod(pod))
-            .joins([pod_key(pod.key())])
-            .joins(claims.iter().map(|claim| claim_key(claim.key()))),
+        look.add(
+            Finding::new(Code::DriverAwaited, Subject::pod(pod), message)
+                .advice(words::STOP_DRIVER_LATER)
+                .look(explain_pod(pod))
+                .joins([pod_key(pod.key())])
+                .joins(claims.iter().map(|claim| claim_key(claim.key()))),
         );
     }
-    look.add_all(found);
 }
 
 fn explain_pod(pod: &Pod) -> Result<Script, NoCommand> {
@@ -191,7 +185,6 @@ fn wanted(look: &mut Look<'_>, driver: &Str) {
                 .get(class)
                 .is_some_and(|drivers| drivers.len() == 1 && drivers.contains(driver))
     };
-    let mut found = Vec::new();
     for claim in cluster.claims() {
         if claim.status.allocation.is_some() || claim.metadata.is_deleting() {
             continue;
@@ -222,18 +215,13 @@ fn wanted(look: &mut Look<'_>, driver: &Str) {
             .collect();
         let pending: Vec<Key> = pods.iter().map(|pod| pod.key()).collect();
         let message = words::driver_wanted(&request.name, driver, &pending);
-        found.push(
-            Finding::new(
-                Code::DriverWanted,
-                Subject::of(Kind::ResourceClaim, &claim.metadata),
-                message,
-            )
-            .remedy(no_longer_wanted(look, claim, pods))
-            .joins([claim_key(claim.key())])
-            .joins(pending.into_iter().map(pod_key)),
+        look.add(
+            Finding::new(Code::DriverWanted, Subject::claim(claim), message)
+                .remedy(no_longer_wanted(look, claim, pods))
+                .joins([claim_key(claim.key())])
+                .joins(pending.into_iter().map(pod_key)),
         );
     }
-    look.add_all(found);
 }
 
 /// Deletes what is pending for the driver. To leave it pending costs no device.

@@ -89,7 +89,7 @@ fn of_pod(look: &mut Look<'_>, pod: &Arc<Pod>, node: &Node, neighbours: &[&Arc<P
         }
         let message = words::driver_is_gone(pod, name, driver, &claims);
         look.add(
-            Finding::new(Code::DriverGone, Subject::of(Kind::Pod, &pod.metadata), message)
+            Finding::new(Code::DriverGone, Subject::pod(pod), message)
                 .advice(words::restore_driver(driver, name))
                 .look(pods_on(name))
                 .joins(claims.into_iter().map(claim_key))

@@ -12,7 +12,7 @@ pub use crate::listing::some;
 use crate::remedy::Remedy;
 use crate::script::{Arguments, NoCommand, Script};
 use crate::{Sentence, instruction};
-use dra_model::{DeviceId, Key, Kind, Meta, PoolId, RoleSubject, Str};
+use dra_model::{Claim, DeviceId, Key, Kind, Meta, Node, Pod, PoolId, RoleSubject, Slice, Str};
 
 /// How sure a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, Display)]
@@ -50,6 +50,22 @@ impl Subject {
             name: metadata.name.clone(),
             uid: metadata.uid.clone(),
         }
+    }
+
+    pub(super) fn claim(claim: &Claim) -> Self {
+        Self::of(Kind::ResourceClaim, &claim.metadata)
+    }
+
+    pub(super) fn pod(pod: &Pod) -> Self {
+        Self::of(Kind::Pod, &pod.metadata)
+    }
+
+    pub(super) fn node(node: &Node) -> Self {
+        Self::of(Kind::Node, &node.metadata)
+    }
+
+    pub(super) fn slice(slice: &Slice) -> Self {
+        Self::of(Kind::ResourceSlice, &slice.metadata)
     }
 
     fn named(kind: &'static str, name: String) -> Self {
@@ -175,9 +191,7 @@ impl Serialize for Fix {
 }
 
 /// A finding.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct Finding {
     /// Stable; `docs/reference/findings` has a page for each.
     pub code: Code,
@@ -334,9 +348,5 @@ pub(super) fn pod_key(key: Key) -> (Kind, Key) {
 
 /// The object of a kind without namespace as evidence.
 pub(super) fn scoped_key(kind: Kind, name: &Str) -> (Kind, Key) {
-    let key = Key {
-        namespace: Str::default(),
-        name: name.clone(),
-    };
-    (kind, key)
+    (kind, Key::new(Str::default(), name.clone()))
 }

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::claims::{describe, subject};
-use super::finding::{claim_key, pod_key};
+use super::claims::describe;
+use super::finding::{Subject, claim_key, pod_key};
 use super::reservations::free;
 use super::stages::stages;
 use super::{Code, Finding, Look, words};
@@ -91,7 +91,7 @@ fn of_claim<'a>(look: &mut Look<'a>, stages: &Stages<'a>, claim: &Claim) {
     let message = words::idle(claim, &waiting, since);
     let pods: Vec<_> = pods.iter().map(|pod| pod_key(pod.key())).collect();
     look.add(
-        Finding::new(Code::ClaimIdle, subject(claim), message)
+        Finding::new(Code::ClaimIdle, Subject::claim(claim), message)
             .remedy(remedy(look, claim, &starting))
             .look(describe(claim))
             .joins([claim_key(key)])

@@ -30,10 +30,6 @@ pub(super) fn look(look: &mut Look<'_>) {
     }
 }
 
-fn subject(claim: &Claim) -> Subject {
-    Subject::of(Kind::ResourceClaim, &claim.metadata)
-}
-
 fn reservation(look: &mut Look<'_>, claim: &Claim, why: GroupsIgnored) {
     for entry in claim
         .status
@@ -58,7 +54,7 @@ fn reservation(look: &mut Look<'_>, claim: &Claim, why: GroupsIgnored) {
         };
         let evidence: Vec<_> = pods.iter().map(|pod| pod_key(pod.key())).collect();
         look.add(
-            Finding::new(Code::LeftoverGroupReservation, subject(claim), message)
+            Finding::new(Code::LeftoverGroupReservation, Subject::claim(claim), message)
                 .remedy(remedy)
                 .joins([claim_key(claim.key())])
                 .joins(evidence),
@@ -95,7 +91,7 @@ fn generated(look: &mut Look<'_>, claim: &Claim, group: &Str, why: GroupsIgnored
     // The devices of a running pod must not be allocated to others.
     let remedy = end_pods(look.cluster, &claim.metadata.namespace, users).and(Remedy::command(freed));
     look.add(
-        Finding::new(Code::LeftoverGroupClaim, subject(claim), message)
+        Finding::new(Code::LeftoverGroupClaim, Subject::claim(claim), message)
             .remedy(remedy)
             .joins([claim_key(claim.key())])
             .joins(naming.into_iter().map(pod_key)),

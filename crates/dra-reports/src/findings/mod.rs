@@ -143,8 +143,7 @@ impl CheckRequest {
 }
 
 /// The report.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct FindingList {
     /// The question.
     pub scope: Scope,
@@ -168,9 +167,8 @@ pub struct FindingList {
 }
 
 /// The question.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(Default, PartialEq, Eq)]
 pub struct Scope {
     /// The only namespace whose objects are reported. Absent for all. Objects without namespace always are.
     pub namespace: Option<Str>,
@@ -189,9 +187,8 @@ pub struct Scope {
 }
 
 /// What was looked for, and in how much.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(Default, PartialEq, Eq)]
 pub struct Checked {
     /// The codes.
     pub codes: BTreeSet<Code>,
@@ -574,23 +571,8 @@ fn unseen(known: &[Component], components: &[Component]) -> Vec<&'static str> {
 }
 
 fn has_labels(cluster: &Cluster, selection: &Selection, object: &Subject) -> bool {
-    let key = Key {
-        namespace: object.namespace.clone(),
-        name: object.name.clone(),
-    };
-    let metadata = match object.kind {
-        "ResourceClaim" => cluster.claim(&key).map(|object| &object.metadata),
-        "ResourceClaimTemplate" => cluster.template(&key).map(|object| &object.metadata),
-        "Pod" => cluster.pod(&key).map(|object| &object.metadata),
-        "PodGroup" => cluster.pod_group(&key).map(|object| &object.metadata),
-        "Workload" => cluster.workload(&key).map(|object| &object.metadata),
-        "CompositePodGroup" => cluster.composite_pod_group(&key).map(|object| &object.metadata),
-        "DeviceClass" => cluster.class(&key.name).map(|object| &object.metadata),
-        "ResourceSlice" => cluster.slice(&key.name).map(|object| &object.metadata),
-        "DeviceTaintRule" => cluster.rule(&key.name).map(|object| &object.metadata),
-        "Namespace" => cluster.namespace(&key.name).map(|object| &object.metadata),
-        "Node" => cluster.node(&key.name).map(|object| &object.metadata),
-        _ => None,
-    };
-    metadata.is_some_and(|metadata| selection.has_labels(metadata))
+    let key = Key::new(object.namespace.clone(), object.name.clone());
+    let kind = Kind::all().find(|kind| kind.name() == object.kind);
+    let found = kind.and_then(|kind| cluster.get(kind, &key));
+    found.is_some_and(|object| selection.has_labels(object.metadata()))
 }

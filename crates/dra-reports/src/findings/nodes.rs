@@ -66,14 +66,10 @@ fn node_is_missing(look: &mut Look<'_>, slice: &Slice) {
     let message = words::node_is_missing(slice, &gone);
     let nodes: Vec<_> = gone.iter().map(|name| scoped_key(Kind::Node, name)).collect();
     look.add(
-        Finding::new(
-            Code::NodeMissing,
-            Subject::of(Kind::ResourceSlice, &slice.metadata),
-            message,
-        )
-        .fix(delete(Kind::ResourceSlice, [&slice.metadata.name]))
-        .joins(nodes)
-        .joins([scoped_key(Kind::ResourceSlice, &slice.metadata.name)]),
+        Finding::new(Code::NodeMissing, Subject::slice(slice), message)
+            .fix(delete(Kind::ResourceSlice, [&slice.metadata.name]))
+            .joins(nodes)
+            .joins([scoped_key(Kind::ResourceSlice, &slice.metadata.name)]),
     );
 }
 
@@ -353,19 +349,15 @@ fn without_slices(
     // Where pods are hidden the worse is assumed: what is unknown must not improve the answer.
     let is_sure =
         likeness.is_none_or(Likeness::is_hardware) || plugin.is_some() || look.is_hidden(Kind::Pod, "");
-    let finding = Finding::new(
-        Code::NodeWithoutSlices,
-        Subject::of(Kind::Node, &node.metadata),
-        message,
-    )
-    .severity(if is_sure {
-        Severity::Warning
-    } else {
-        Severity::Info
-    })
-    .advice(words::serves_not(driver))
-    .look(pods_on(name))
-    .joins([scoped_key(Kind::Node, name)]);
+    let finding = Finding::new(Code::NodeWithoutSlices, Subject::node(node), message)
+        .severity(if is_sure {
+            Severity::Warning
+        } else {
+            Severity::Info
+        })
+        .advice(words::serves_not(driver))
+        .look(pods_on(name))
+        .joins([scoped_key(Kind::Node, name)]);
     Some(match key {
         Some(key) => finding.joins([pod_key(key)]),
         None => finding,
@@ -456,7 +448,6 @@ fn hardware_twice(look: &mut Look<'_>) {
     let by_class = cluster
         .environment()
         .enabled(Component::Scheduler, Gate::DRAExtendedResource);
-    let mut found = Vec::new();
     for node in cluster.nodes() {
         let name = &node.metadata.name;
         let Some(drivers) = drivers.get(name) else {
@@ -467,20 +458,15 @@ fn hardware_twice(look: &mut Look<'_>) {
                 let class = classes.get(resource).and_then(|classes| classes.first());
                 let class = class.filter(|_| by_class).map(|class| &class.metadata.name);
                 let message = words::hardware_twice(resource, amount, driver, class);
-                found.push(
-                    Finding::new(
-                        Code::HardwareTwice,
-                        Subject::of(Kind::Node, &node.metadata),
-                        message,
-                    )
-                    .advice(words::keep_one_off(driver))
-                    .look(Command::kubectl("describe").object(Kind::Node, name).done())
-                    .joins([scoped_key(Kind::Node, name)]),
+                look.add(
+                    Finding::new(Code::HardwareTwice, Subject::node(node), message)
+                        .advice(words::keep_one_off(driver))
+                        .look(Command::kubectl("describe").object(Kind::Node, name).done())
+                        .joins([scoped_key(Kind::Node, name)]),
                 );
             }
         }
     }
-    look.add_all(found);
 }
 
 #[cfg(test)]

@@ -13,7 +13,9 @@ use crate::script::{Command, NoCommand, Script};
 use dra_allocator::devices::{
     CachedSelector, ClassSelectors, SelectableDevice, SelectorError, first_unmatched,
 };
-use dra_model::{ClaimSpec, Device, DeviceId, DeviceRequest, Key, Kind, Meta, Pod, Selector, Str, Time};
+use dra_model::{
+    ClaimSpec, Cluster, Device, DeviceId, DeviceRequest, Key, Kind, Meta, Pod, Selector, Str, Time,
+};
 use dra_rules::quota::{Quotas, Refusal};
 use dra_rules::reservation::{ClaimNameError, Lacks, Next, Origin, claim_name, is_done, unmade, unmade_of};
 
@@ -30,8 +32,7 @@ pub(super) fn look(look: &mut Look<'_>) {
 }
 
 /// Claims that have no devices yet, and templates, whose later claims have the same requests.
-fn askers<'a>(look: &Look<'a>) -> impl Iterator<Item = (Kind, &'a Meta, &'a ClaimSpec)> {
-    let cluster = look.cluster;
+fn askers(cluster: &Cluster) -> impl Iterator<Item = (Kind, &Meta, &ClaimSpec)> {
     let claims = cluster
         .claims()
         .filter(|claim| claim.status.allocation.is_none() && !claim.metadata.is_deleting())
@@ -82,8 +83,7 @@ fn evidence_of(kind: Kind, metadata: &Meta) -> (Kind, Key) {
 }
 
 fn classes(look: &mut Look<'_>) {
-    let mut found = Vec::new();
-    for (kind, metadata, spec) in askers(look) {
+    for (kind, metadata, spec) in askers(look.cluster) {
         let missing: BTreeSet<&Str> = requests_of(spec)
             .map(|request| &request.asked.device_class_name)
             .filter(|class| look.cluster.class(class).is_none())
@@ -98,7 +98,7 @@ fn classes(look: &mut Look<'_>) {
         };
         let message = words::class_is_missing(kind, &missing);
         let classes = missing.iter().map(|class| scoped_key(Kind::DeviceClass, class));
-        found.push(
+        look.add(
             Finding::new(Code::ClassMissing, Subject::of(kind, metadata), message)
                 .severity(severity)
                 .advice(words::class_or_other(
@@ -110,7 +110,6 @@ fn classes(look: &mut Look<'_>) {
                 .joins([evidence_of(kind, metadata)]),
         );
     }
-    look.add_all(found);
 }
 
 /// Result of the selectors of one request, computed once for all requests that are alike.
@@ -167,9 +166,8 @@ impl<'a> SelectorCheck<'a> {
             // Devices of an unknown class are unknown, but a selector that does not compile never does.
             self.of_class.clear();
         }
-        let askers: Vec<_> = askers(look).collect();
         let mut given_up = 0;
-        for (kind, metadata, spec) in askers {
+        for (kind, metadata, spec) in askers(look.cluster) {
             for request in requests_of(spec) {
                 if request.asked.selectors.is_empty() {
                     continue;
@@ -417,11 +415,7 @@ fn not_made(look: &mut Look<'_>, pods: &[(&Arc<Pod>, Time)]) {
     };
     let message = words::claim_not_made(*since, pods.len() - 1);
     let get = Command::kubectl("get").arg("pods").namespace("kube-system");
-    let finding = Finding::new(
-        Code::ClaimNotMade,
-        Subject::of(Kind::Pod, &first.metadata),
-        message,
-    );
+    let finding = Finding::new(Code::ClaimNotMade, Subject::pod(first), message);
     look.add(
         finding
             .advice(words::START_CLAIM_CONTROLLER)
@@ -440,7 +434,7 @@ fn missing(look: &mut Look<'_>, pod: &Pod, object: (Kind, Key)) {
     let is_generated = unmade(look.cluster, pod).any(|(_, unmade)| unmade.lacks == Lacks::Claim(key.clone()));
     let advice = words::create_reference(pod, *kind, key, is_generated);
     look.add(
-        Finding::new(Code::ClaimMissing, Subject::of(Kind::Pod, &pod.metadata), message)
+        Finding::new(Code::ClaimMissing, Subject::pod(pod), message)
             .advice(advice)
             .look(
                 Command::kubectl("get")
@@ -457,22 +451,18 @@ fn blocked(look: &mut Look<'_>, pod: &Pod, template: &Meta, refusal: &Refusal<'_
     let quota = &refusal.quota.metadata;
     let message = words::quota_refuses(template, refusal);
     look.add(
-        Finding::new(
-            Code::QuotaExceeded,
-            Subject::of(Kind::Pod, &pod.metadata),
-            message,
-        )
-        .remedy(remedy)
-        .look(
-            Command::kubectl("describe")
-                .object(Kind::ResourceQuota, &quota.name)
-                .namespace(&quota.namespace)
-                .done(),
-        )
-        .joins([
-            pod_key(pod.key()),
-            (Kind::ResourceClaimTemplate, template.key()),
-            (Kind::ResourceQuota, quota.key()),
-        ]),
+        Finding::new(Code::QuotaExceeded, Subject::pod(pod), message)
+            .remedy(remedy)
+            .look(
+                Command::kubectl("describe")
+                    .object(Kind::ResourceQuota, &quota.name)
+                    .namespace(&quota.namespace)
+                    .done(),
+            )
+            .joins([
+                pod_key(pod.key()),
+                (Kind::ResourceClaimTemplate, template.key()),
+                (Kind::ResourceQuota, quota.key()),
+            ]),
     );
 }

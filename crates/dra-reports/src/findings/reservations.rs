@@ -66,7 +66,7 @@ fn of_claim(look: &mut Look<'_>, claim: &Arc<Claim>) {
         };
         let message = words::many_reservations(entries);
         look.add(
-            Finding::new(Code::ReservationLimit, subject(claim), message)
+            Finding::new(Code::ReservationLimit, Subject::claim(claim), message)
                 .severity(severity)
                 .advice(words::SPLIT_CLAIM),
         );
@@ -83,17 +83,13 @@ fn of_claim(look: &mut Look<'_>, claim: &Arc<Claim>) {
         look.add(
             Finding::new(
                 Code::ReservationNone,
-                subject(claim),
+                Subject::claim(claim),
                 words::no_reservation(claim),
             )
             .fix(release(claim))
             .joins([claim_key(claim.key())]),
         );
     }
-}
-
-fn subject(claim: &Claim) -> Subject {
-    Subject::of(Kind::ResourceClaim, &claim.metadata)
 }
 
 /// Deallocates the claim: deletes what it is reserved for, and where that is nothing, the pods that use it nevertheless.
@@ -178,7 +174,7 @@ fn of_entry(look: &mut Look<'_>, claim: &Claim, entry: &ConsumerReference) {
     look.add(
         Finding::new(
             code,
-            subject(claim),
+            Subject::claim(claim),
             words::former_consumer(claim, entry, &former),
         )
         .fix(nudge(claim))
@@ -190,11 +186,8 @@ fn of_entry(look: &mut Look<'_>, claim: &Claim, entry: &ConsumerReference) {
 fn foreign(look: &Look<'_>, claim: &Claim, entry: &ConsumerReference) -> Finding {
     let blocks_controller = look.cluster.environment().release().gives_up_at_foreign_entry;
     let message = words::foreign_consumer(claim, entry, blocks_controller);
-    let finding = Finding::new(Code::ReservationForeign, subject(claim), message).remedy(convert_kinds(
-        look,
-        claim,
-        [entry],
-    ));
+    let finding = Finding::new(Code::ReservationForeign, Subject::claim(claim), message)
+        .remedy(convert_kinds(look, claim, [entry]));
     if blocks_controller {
         finding.severity(Severity::Error)
     } else {
@@ -249,7 +242,7 @@ fn flaps(claim: &Claim, pods: &[Arc<Pod>]) -> Finding {
     let keys: Vec<Key> = pods.iter().map(|pod| pod.key()).collect();
     let message = words::flapping(&keys);
     let all = pods.iter().map(|pod| &pod.metadata.name);
-    Finding::new(Code::ReservationFlapping, subject(claim), message)
+    Finding::new(Code::ReservationFlapping, Subject::claim(claim), message)
         .fix(delete_pods(&claim.metadata.namespace, all))
         .joins([claim_key(claim.key())])
         .joins(keys.into_iter().map(pod_key))
@@ -273,7 +266,7 @@ fn of_pod(look: &mut Look<'_>, pod: &Arc<Pod>) {
             continue;
         }
         let evidence = [claim_key(key.clone()), pod_key(pod.key())];
-        let about = Subject::of(Kind::Pod, &pod.metadata);
+        let about = Subject::pod(pod);
         let Some(allocation) = &claim.status.allocation else {
             look.add(without_allocation(look, pod, node, claim).joins(evidence));
             continue;
@@ -312,12 +305,8 @@ fn without_allocation(look: &Look<'_>, pod: &Arc<Pod>, node: &Str, claim: &Claim
     let earlier = made_for_pod.then(|| earlier_claim(look, pod, claim)).flatten();
     let earlier = earlier.map(|earlier| earlier.key());
     let message = words::not_allocated(pod, node, &claim.key(), earlier.as_ref());
-    Finding::new(
-        Code::PodWithoutAllocation,
-        Subject::of(Kind::Pod, &pod.metadata),
-        message,
-    )
-    .remedy(place_again(look.cluster, pod))
+    Finding::new(Code::PodWithoutAllocation, Subject::pod(pod), message)
+        .remedy(place_again(look.cluster, pod))
 }
 
 /// The claim of the pod's group that was created for the same entry. For a pod that lost its membership with the downgrade, the only one

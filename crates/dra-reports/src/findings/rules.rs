@@ -98,12 +98,8 @@ fn unknown_effects_of_slices(look: &mut Look<'_>) {
         let taint = first.taints.iter().find(|taint| !is_known(&taint.effect));
         let message = words::unknown_effects(&devices, taint);
         look.add(
-            Finding::new(
-                Code::TaintEffectUnknown,
-                Subject::of(Kind::ResourceSlice, &slice.metadata),
-                message,
-            )
-            .advice(words::publish_known_effects(&slice.spec.driver)),
+            Finding::new(Code::TaintEffectUnknown, Subject::slice(slice), message)
+                .advice(words::publish_known_effects(&slice.spec.driver)),
         );
     }
 }
@@ -115,7 +111,6 @@ fn select_nothing(look: &mut Look<'_>) {
     let drivers: BTreeSet<_> = pools.iter().map(|pool| pool.driver.clone()).collect();
     // Devices that are only held are few, those that are published many: the former are compared one by one.
     let unpublished = look.inventory().unpublished();
-    let mut found = Vec::new();
     for rule in cluster.rules() {
         let Some(selector) = &rule.spec.device_selector else {
             continue;
@@ -124,10 +119,7 @@ fn select_nothing(look: &mut Look<'_>) {
             (None, None, None) => true,
             (Some(driver), None, None) => drivers.contains(driver),
             (Some(driver), Some(pool), device) => {
-                let id = PoolId {
-                    driver: driver.clone(),
-                    pool: pool.clone(),
-                };
+                let id = PoolId::new(driver, pool);
                 match device {
                     None => pools.contains(&id),
                     Some(device) => cluster
@@ -151,11 +143,10 @@ fn select_nothing(look: &mut Look<'_>) {
             continue;
         }
         let message = words::selects_nothing(selector, pools.len());
-        found.push(
+        look.add(
             Finding::new(Code::RuleSelectsNothing, subject(rule), message)
                 .fix(delete(Kind::DeviceTaintRule, [&rule.metadata.name]))
                 .joins([scoped_key(Kind::DeviceTaintRule, &rule.metadata.name)]),
         );
     }
-    look.add_all(found);
 }

@@ -86,19 +86,15 @@ fn devices_unlisted(look: &mut Look<'_>) {
         let is_right = found.iter().all(|one| one.is_of_network);
         let advice = words::list_claim(matches!(first.why, Unlisted::NoSuchRequest { .. }));
         look.add(
-            Finding::new(
-                Code::DevicesUnlisted,
-                Subject::of(Kind::Pod, &pod.metadata),
-                texts.join("; "),
-            )
-            .severity(if is_right {
-                Severity::Info
-            } else {
-                Severity::Warning
-            })
-            .advice(advice)
-            .joins([pod_key(pod.key())])
-            .joins(found.iter().map(|one| claim_key(one.claim.clone()))),
+            Finding::new(Code::DevicesUnlisted, Subject::pod(pod), texts.join("; "))
+                .severity(if is_right {
+                    Severity::Info
+                } else {
+                    Severity::Warning
+                })
+                .advice(advice)
+                .joins([pod_key(pod.key())])
+                .joins(found.iter().map(|one| claim_key(one.claim.clone()))),
         );
     }
 }
@@ -174,7 +170,7 @@ fn of_pod(look: &mut Look<'_>, stages: &Stages<'_>, found: &PodStage<'_>) {
     let pod = found.pod;
     let has_failed = matches!(stuck.cause, Cause::PodFailed { .. });
     let message = words::pod_is_stuck(found, stuck, has_failed);
-    let mut finding = Finding::new(code, Subject::of(Kind::Pod, &pod.metadata), message);
+    let mut finding = Finding::new(code, Subject::pod(pod), message);
     if matches!(stuck.cause, Cause::NodeGone { .. }) {
         finding = finding.severity(Severity::Warning);
     }

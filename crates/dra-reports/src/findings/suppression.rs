@@ -41,8 +41,7 @@ pub struct Suppression {
 }
 
 /// A finding that was accepted.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct Suppressed {
     /// Why it is accepted.
     pub reason: String,

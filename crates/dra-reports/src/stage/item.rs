@@ -13,9 +13,7 @@ use dra_model::{AllocatedDevice, Cluster, Pod, Str, Time};
 use dra_rules::kubelet::{Party, PodStage, Stage, Stages};
 
 /// Progress of a pod with devices on its node, and what blocks it.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct StageItem {
     /// Progress.
     pub stage: Stage,
@@ -84,9 +82,7 @@ impl StageCount {
 }
 
 /// Problem that blocks a pod at its stage, or endangers it while it is running.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct StuckItem {
     /// Stable code.
     pub cause: &'static str,

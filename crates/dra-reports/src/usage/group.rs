@@ -67,10 +67,8 @@ impl UsageGroup {
             UsageBy::Namespace => vec![Self::Namespace(claim.metadata.namespace.clone())],
             UsageBy::Owner => vec![Self::owner(cluster, claim)],
             UsageBy::Class => {
-                let classes = claim.spec.devices.requests.iter().flat_map(|request| {
-                    let all = request.exactly.iter().chain(&request.first_available);
-                    all.map(|request| Self::Class(request.device_class_name.clone()))
-                });
+                let asked = claim.spec.asked();
+                let classes = asked.map(|request| Self::Class(request.device_class_name.clone()));
                 let mut classes: Vec<Self> = classes.collect();
                 classes.sort_unstable();
                 classes.dedup();

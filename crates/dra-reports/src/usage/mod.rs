@@ -25,8 +25,8 @@ use dra_rules::reservation::{is_done, runs_with};
 const WHOLE: i128 = 1_000_000_000;
 
 /// What one group uses.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(PartialEq, Eq)]
 pub struct UsageItem {
     /// Who it is.
     #[serde(flatten)]
@@ -36,15 +36,14 @@ pub struct UsageItem {
     /// Claims that have none yet.
     pub pending_claims: usize,
     /// Claims that have devices without a running pod. Absent when pods could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_claims: Option<usize>,
     /// What it uses of each driver, by name.
     pub drivers: Vec<DriverUsage>,
 }
 
 /// What one group uses of the devices of one driver.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(Default, PartialEq, Eq)]
 pub struct DriverUsage {
     /// The driver.
     pub driver: Str,
@@ -65,18 +64,16 @@ pub struct DriverUsage {
     #[schemars(with = "std::collections::BTreeMap<Str, Quantity>")]
     pub capacity: Vec<(Str, Quantity)>,
     /// Devices of claims without a running pod. Absent when pods could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_devices: Option<usize>,
 }
 
 /// How much hardware there is behind the devices of a driver, and how much of it is used.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(Default, PartialEq, Eq)]
 pub struct Units {
     /// Sets of shared counters, and devices that draw from none, with those in use that are not published.
     pub total: usize,
     /// How many of them are used, in parts where parts of some are; absent when claims could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub used: Option<Quantity>,
     /// The shared counters of all sets, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -116,9 +113,8 @@ pub struct UsedAmount {
 }
 
 /// A claim that has devices without a running pod.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(PartialEq, Eq)]
 pub struct IdleClaim {
     /// Its namespace.
     pub namespace: Str,

@@ -173,10 +173,7 @@ fn only_pool(rule: &TaintRule) -> Option<PoolId> {
         pool,
         device: _,
     } = rule.spec.device_selector.as_ref()?;
-    Some(PoolId {
-        driver: driver.clone()?,
-        pool: pool.clone()?,
-    })
+    Some(PoolId::new(driver.as_ref()?, pool.as_ref()?))
 }
 
 /// Number of namespaces of `pods`.

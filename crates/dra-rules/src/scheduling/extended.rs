@@ -84,16 +84,9 @@ pub fn is_waited_for(cluster: &Cluster, driver: &Str) -> bool {
         class.is_some_and(|class| drivers_named(class).contains(driver))
     };
     let waits = |claim: &&Arc<Claim>| claim.status.allocation.is_none() && !claim.metadata.is_deleting();
-    let requests = cluster
-        .claims()
-        .filter(waits)
-        .flat_map(|claim| &claim.spec.devices.requests);
-    requests.into_iter().any(|request| {
-        let exactly = request.exactly.iter().map(|exactly| &exactly.device_class_name);
-        let alternatives = request.first_available.iter();
-        let mut classes = exactly.chain(alternatives.map(|one| &one.device_class_name));
-        classes.any(names_driver)
-    })
+    let claims = cluster.claims().filter(waits);
+    let mut asked = claims.flat_map(|claim| claim.spec.asked());
+    asked.any(|request| names_driver(&request.device_class_name))
 }
 
 /// An extended resource that a pod wants and that no node and no class offers.
@@ -146,8 +139,7 @@ fn has_domain_of(class: &Class, resource: &str) -> bool {
 /// Returns whether one of `claims` requests the devices that an extended resource stands for, as far as names tell.
 pub(super) fn is_in_claims(cluster: &Cluster, resource: &str, claims: &[Arc<Claim>]) -> bool {
     let provider = class_of(cluster, resource);
-    let requests = claims.iter().flat_map(|claim| &claim.spec.devices.requests);
-    let mut specs = requests.flat_map(|request| request.exactly.iter().chain(&request.first_available));
+    let mut specs = claims.iter().flat_map(|claim| claim.spec.asked());
     is_extended(resource)
         && specs.any(|spec| match provider {
             Some(class) => class.metadata.name == spec.device_class_name,
@@ -255,10 +247,7 @@ impl Extended {
 
 /// Key of the claim in reports.
 pub(super) fn in_memory_key(pod: &Pod) -> Key {
-    Key {
-        namespace: pod.metadata.namespace.clone(),
-        name: IN_MEMORY_CLAIM.into(),
-    }
+    Key::new(pod.metadata.namespace.clone(), IN_MEMORY_CLAIM)
 }
 
 /// The requests of one resource. Ordinary init containers run before the others and use again what those get; only the largest of

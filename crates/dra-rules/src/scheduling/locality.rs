@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dra_model::{Claim, Cluster, ClusterBuilder, DeviceId, Key, Node, Object, Pod, PoolId, Slice, Str};
+use dra_model::{Claim, Cluster, ClusterBuilder, Key, Node, Object, Pod, PoolId, Slice, Str};
 
 /// For how many objects that are looked at a slice counts that is put into the part around a node: it is looked up and sorted.
 const LOOKS_PER_SLICE: usize = 16;
@@ -59,11 +59,7 @@ impl Localities {
             let Some(pool) = cluster.pool(id) else { continue };
             for slice in pool.slices.iter().chain(&pool.outdated) {
                 for device in &slice.spec.devices {
-                    let device = DeviceId {
-                        driver: id.driver.clone(),
-                        pool: id.pool.clone(),
-                        device: device.name.clone(),
-                    };
+                    let device = id.device(&device.name);
                     holders.extend(cluster.claims_of_device(&device).map(|claim| claim.key()));
                 }
             }

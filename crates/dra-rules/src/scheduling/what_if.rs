@@ -216,11 +216,7 @@ fn lift(cluster: &mut Cluster, devices: &DevicePattern, key: &str, effect: &str)
         let mut changed = Slice::clone(&slice);
         let mut any = false;
         for device in &mut changed.spec.devices {
-            let id = DeviceId {
-                driver: slice.spec.driver.clone(),
-                pool: slice.spec.pool.name.clone(),
-                device: device.name.clone(),
-            };
+            let id = slice.pool_id().device(&device.name);
             if devices.matches(&id) {
                 let before = device.taints.len();
                 device.taints.retain(|taint| !is_meant(taint));

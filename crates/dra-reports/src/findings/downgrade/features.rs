@@ -106,10 +106,7 @@ fn alpha_fields(
     results: &[AllocatedDevice],
 ) {
     let derived: Vec<_> = spec
-        .devices
-        .requests
-        .iter()
-        .flat_map(|request| request.exactly.iter().chain(&request.first_available))
+        .asked()
         .flat_map(|request| &request.derived_attributes)
         .map(|attribute| &attribute.name)
         .filter(|_| target.lacks(Gate::DRADerivedAttributes))

@@ -41,7 +41,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
         }
         if target.is_older_and(|release| !release.has_scheduling_groups) {
             let message = words::loses_membership(&pod.metadata.beside(group), target);
-            let subject = Subject::of(Kind::Pod, &pod.metadata);
+            let subject = Subject::pod(pod);
             look.add(
                 Finding::new(Code::GroupMember, subject, message)
                     .order(1)
@@ -52,10 +52,6 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
     if groups_gone {
         objects(look, target);
     }
-}
-
-fn subject(claim: &Claim) -> Subject {
-    Subject::of(Kind::ResourceClaim, &claim.metadata)
 }
 
 /// Claims that were created for a group. Converting does not help: the older claim controllers create the pods claims of their own.
@@ -71,7 +67,7 @@ fn generated(look: &mut Look<'_>, target: &Target, claim: &Claim, group: &Str) {
         remedy = Remedy::by_hand(words::group_is_gone(&key));
     }
     look.add(
-        Finding::new(Code::GroupGeneratedClaim, subject(claim), message)
+        Finding::new(Code::GroupGeneratedClaim, Subject::claim(claim), message)
             .order(1)
             .remedy(remedy),
     );
@@ -99,7 +95,7 @@ fn reserved(look: &mut Look<'_>, target: &Target, claim: &Claim) {
     if claim.metadata.is_deleting() {
         let message = words::deleting_for_group(claim, &groups);
         look.add(
-            Finding::new(Code::GroupReservationDeleting, subject(claim), message)
+            Finding::new(Code::GroupReservationDeleting, Subject::claim(claim), message)
                 .order(1)
                 .remedy(end())
                 .note(words::WHILE_GATE_IS_ON),
@@ -124,7 +120,7 @@ fn reserved(look: &mut Look<'_>, target: &Target, claim: &Claim) {
         .chain([claim_key(claim.key())])
         .collect();
     let finding =
-        |code, order: u32, message: String| Finding::new(code, subject(claim), message).order(order);
+        |code, order: u32, message: String| Finding::new(code, Subject::claim(claim), message).order(order);
     let finding = match &members {
         Some(members) if members.is_empty() => finding(
             Code::GroupReservationIdle,
@@ -189,7 +185,7 @@ fn foreign(look: &mut Look<'_>, target: &Target, claim: &Claim) {
     };
     let message = words::foreign_stays(claim, &entries, blocks);
     look.add(
-        Finding::new(Code::ForeignReservation, subject(claim), message)
+        Finding::new(Code::ForeignReservation, Subject::claim(claim), message)
             .severity(severity)
             .order(4)
             .remedy(convert_kinds(look, claim, entries)),
@@ -217,14 +213,10 @@ fn pending(
     };
     let message = words::member_is_pending(&pod.metadata.beside(group), alone);
     look.add(
-        Finding::new(
-            Code::PendingMember,
-            Subject::of(Kind::Pod, &pod.metadata),
-            message,
-        )
-        .order(1)
-        .remedy(end_pods(look.cluster, &pod.metadata.namespace, [pod]))
-        .note(words::OR_WAIT_UNTIL_SCHEDULED),
+        Finding::new(Code::PendingMember, Subject::pod(pod), message)
+            .order(1)
+            .remedy(end_pods(look.cluster, &pod.metadata.namespace, [pod]))
+            .note(words::OR_WAIT_UNTIL_SCHEDULED),
     );
 }
 

@@ -7,7 +7,7 @@ use crate::findings::finding::Subject;
 use crate::findings::requests::has_list;
 use crate::findings::{Code, Finding, Look, Severity, words};
 use dra_allocator::devices::keeps_off;
-use dra_model::{Device, Gate, Kind, Slice, Str};
+use dra_model::{Device, Gate, Slice, Str};
 
 /// Taints that a device may have where they are limited.
 const FEW_TAINTS: usize = 4;
@@ -25,7 +25,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
 }
 
 fn finding(code: Code, slice: &Slice, message: String) -> Finding {
-    Finding::new(code, Subject::of(Kind::ResourceSlice, &slice.metadata), message).order(8)
+    Finding::new(code, Subject::slice(slice), message).order(8)
 }
 
 /// Names of the devices of `slice` that are meant; nothing for none.

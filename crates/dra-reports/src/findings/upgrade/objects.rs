@@ -60,7 +60,6 @@ fn taints(look: &mut Look<'_>, upgrade: &Upgrade) {
         return;
     };
     let holders = holders(look);
-    let mut found = Vec::new();
     for pool in look.cluster.pools() {
         for (slice, device) in pool.devices() {
             let id = pool.device_id(&device.name);
@@ -75,7 +74,7 @@ fn taints(look: &mut Look<'_>, upgrade: &Upgrade) {
             let evidence = crate::findings::finding::scoped_key(Kind::ResourceSlice, &slice.metadata.name);
             if !evicted.is_empty() {
                 let message = words::evicted_from(minor, &evicting, &evicted);
-                found.push(
+                look.add(
                     Finding::new(Code::GateDefaults, Subject::device(&id), message)
                         .severity(Severity::Error)
                         .order(upgrade.step(minor))
@@ -87,7 +86,7 @@ fn taints(look: &mut Look<'_>, upgrade: &Upgrade) {
                 taints().find(|taint| [NO_EXECUTE, NO_SCHEDULE].contains(&taint.effect.as_str()))
             {
                 let message = words::needs_toleration(minor, taint);
-                found.push(
+                look.add(
                     Finding::new(Code::GateDefaults, Subject::device(&id), message)
                         .severity(Severity::Warning)
                         .order(upgrade.step(minor))
@@ -96,7 +95,6 @@ fn taints(look: &mut Look<'_>, upgrade: &Upgrade) {
             }
         }
     }
-    look.add_all(found);
 }
 
 fn binding_conditions(look: &mut Look<'_>, upgrade: &Upgrade) {
@@ -112,18 +110,14 @@ fn binding_conditions(look: &mut Look<'_>, upgrade: &Upgrade) {
         let mut devices = slice.spec.devices.iter();
         devices.any(|device| !device.binding_conditions.is_empty())
     });
-    let findings: Vec<Finding> = slices
-        .map(|slice| {
-            let subject = Subject::of(Kind::ResourceSlice, &slice.metadata);
-            Finding::new(Code::GateDefaults, subject, words::binds_later(minor))
-                .severity(Severity::Warning)
-                .order(upgrade.step(minor))
-                .advice(words::attach(&slice.spec.driver))
-        })
-        .collect();
-    for finding in findings {
-        look.add(finding);
-    }
+    let findings = slices.map(|slice| {
+        let subject = Subject::slice(slice);
+        Finding::new(Code::GateDefaults, subject, words::binds_later(minor))
+            .severity(Severity::Warning)
+            .order(upgrade.step(minor))
+            .advice(words::attach(&slice.spec.driver))
+    });
+    look.add_all(findings);
 }
 
 fn extended_resources(look: &mut Look<'_>, upgrade: &Upgrade) {
@@ -132,22 +126,18 @@ fn extended_resources(look: &mut Look<'_>, upgrade: &Upgrade) {
         return;
     };
     let classes = look.cluster.classes();
-    let findings: Vec<Finding> = classes
-        .filter_map(|class| {
-            let resource = class.spec.extended_resource_name.as_ref()?;
-            let subject = Subject::of(Kind::DeviceClass, &class.metadata);
-            let message = words::extended_resource(minor, resource);
-            Some(
-                Finding::new(Code::GateDefaults, subject, message)
-                    .severity(Severity::Info)
-                    .order(upgrade.step(minor))
-                    .advice(words::REMOVE_RESOURCE),
-            )
-        })
-        .collect();
-    for finding in findings {
-        look.add(finding);
-    }
+    let findings = classes.filter_map(|class| {
+        let resource = class.spec.extended_resource_name.as_ref()?;
+        let subject = Subject::of(Kind::DeviceClass, &class.metadata);
+        let message = words::extended_resource(minor, resource);
+        Some(
+            Finding::new(Code::GateDefaults, subject, message)
+                .severity(Severity::Info)
+                .order(upgrade.step(minor))
+                .advice(words::REMOVE_RESOURCE),
+        )
+    });
+    look.add_all(findings);
 }
 
 fn partitions(look: &mut Look<'_>, upgrade: &Upgrade) {
@@ -186,43 +176,35 @@ fn rules(look: &mut Look<'_>, upgrade: &Upgrade) {
         .filter_map(|component| upgrade.turns_on(environment, component, Gate::DRADeviceTaintRules));
     let Some(minor) = turns_on.min() else { return };
     let rules = look.cluster.rules().filter(|rule| keeps_off(&rule.spec.taint));
-    let findings: Vec<Finding> = rules
-        .map(|rule| {
-            let message = words::rule_takes_effect(minor, &rule.spec.taint);
-            Finding::new(
-                Code::GateDefaults,
-                Subject::of(Kind::DeviceTaintRule, &rule.metadata),
-                message,
-            )
-            .severity(Severity::Warning)
-            .order(upgrade.step(minor))
-            .fix(crate::script::save_and_delete(
-                Kind::DeviceTaintRule,
-                &rule.metadata.key(),
-            ))
-            .note(words::IF_NOT_TO_TAINT)
-        })
-        .collect();
-    for finding in findings {
-        look.add(finding);
-    }
+    let findings = rules.map(|rule| {
+        let message = words::rule_takes_effect(minor, &rule.spec.taint);
+        Finding::new(
+            Code::GateDefaults,
+            Subject::of(Kind::DeviceTaintRule, &rule.metadata),
+            message,
+        )
+        .severity(Severity::Warning)
+        .order(upgrade.step(minor))
+        .fix(crate::script::save_and_delete(
+            Kind::DeviceTaintRule,
+            &rule.metadata.key(),
+        ))
+        .note(words::IF_NOT_TO_TAINT)
+    });
+    look.add_all(findings);
 }
 
 /// Counters in the slice of the devices that consume them, as in 1.34.
 fn old_counters(look: &mut Look<'_>, step: u32) {
     let slices = look.cluster.slices();
     let old = slices.filter(|slice| !slice.spec.shared_counters.is_empty() && !slice.spec.devices.is_empty());
-    let findings: Vec<Finding> = old
-        .map(|slice| {
-            let subject = Subject::of(Kind::ResourceSlice, &slice.metadata);
-            Finding::new(Code::OldCounters, subject, words::OLD_COUNTERS.to_owned())
-                .order(step)
-                .advice(words::publish_counters(&slice.spec.driver))
-        })
-        .collect();
-    for finding in findings {
-        look.add(finding);
-    }
+    let findings = old.map(|slice| {
+        let subject = Subject::slice(slice);
+        Finding::new(Code::OldCounters, subject, words::OLD_COUNTERS.to_owned())
+            .order(step)
+            .advice(words::publish_counters(&slice.spec.driver))
+    });
+    look.add_all(findings);
 }
 
 /// PodGroups and Workloads of versions that the next release does not know.
@@ -246,20 +228,15 @@ fn workloads(look: &mut Look<'_>, upgrade: &Upgrade) {
         .cluster
         .workloads()
         .map(|workload| (Kind::Workload, &workload.metadata));
-    let findings: Vec<Finding> = groups
-        .chain(workloads)
-        .map(|(kind, metadata)| {
-            let message = words::cannot_be_read(minor, version);
-            Finding::new(Code::WorkloadObjects, Subject::of(kind, metadata), message)
-                .order(upgrade.step(minor))
-                .fix(crate::script::save_and_delete(kind, &metadata.key()))
-                .note(words::DELETE_ITS_PODS)
-                .note(words::RECREATE_LATER)
-        })
-        .collect();
-    for finding in findings {
-        look.add(finding);
-    }
+    let findings = groups.chain(workloads).map(|(kind, metadata)| {
+        let message = words::cannot_be_read(minor, version);
+        Finding::new(Code::WorkloadObjects, Subject::of(kind, metadata), message)
+            .order(upgrade.step(minor))
+            .fix(crate::script::save_and_delete(kind, &metadata.key()))
+            .note(words::DELETE_ITS_PODS)
+            .note(words::RECREATE_LATER)
+    });
+    look.add_all(findings);
 }
 
 /// Allocations of 1.34, which does not record in them what the request tolerates.
@@ -274,30 +251,24 @@ fn without_tolerations(look: &mut Look<'_>, upgrade: &Upgrade) {
     }) else {
         return;
     };
-    let findings: Vec<Finding> = look
-        .cluster
-        .claims()
-        .filter_map(|claim| {
-            let lost = claim.results().iter().filter(|result| {
-                let asked = asked_tolerations(claim, &result.request);
-                let mut asked = asked.into_iter().flat_map(|tolerations| tolerations.iter());
-                result.tolerations.is_empty()
-                    && asked.any(|toleration| toleration.effect.is_empty() || toleration.effect == NO_EXECUTE)
-            });
-            let lost: Vec<DeviceId> = lost.map(dra_model::AllocatedDevice::id).collect();
-            if lost.is_empty() {
-                return None;
-            }
-            let subject = Subject::of(Kind::ResourceClaim, &claim.metadata);
-            let message = words::tolerations_are_lost(minor, &lost);
-            Some(
-                Finding::new(Code::AllocationTolerations, subject, message)
-                    .order(upgrade.step(minor))
-                    .advice(words::ALLOCATE_AGAIN),
-            )
-        })
-        .collect();
-    for finding in findings {
-        look.add(finding);
-    }
+    let findings = look.cluster.claims().filter_map(|claim| {
+        let lost = claim.results().iter().filter(|result| {
+            let asked = asked_tolerations(claim, &result.request);
+            let mut asked = asked.into_iter().flat_map(|tolerations| tolerations.iter());
+            result.tolerations.is_empty()
+                && asked.any(|toleration| toleration.effect.is_empty() || toleration.effect == NO_EXECUTE)
+        });
+        let lost: Vec<DeviceId> = lost.map(dra_model::AllocatedDevice::id).collect();
+        if lost.is_empty() {
+            return None;
+        }
+        let subject = Subject::claim(claim);
+        let message = words::tolerations_are_lost(minor, &lost);
+        Some(
+            Finding::new(Code::AllocationTolerations, subject, message)
+                .order(upgrade.step(minor))
+                .advice(words::ALLOCATE_AGAIN),
+        )
+    });
+    look.add_all(findings);
 }

@@ -73,16 +73,11 @@ pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
             }
         }
     }
-    let findings: Vec<Finding> = found
-        .into_iter()
-        .map(|((manager, version, minor), written)| {
-            let message = words::old_writer(minor, version, &written.objects, written.last);
-            Finding::new(Code::ApiVersion, Subject::manager(manager), message)
-                .order(upgrade.step(minor))
-                .advice(words::upgrade_writer(manager))
-        })
-        .collect();
-    for finding in findings {
-        look.add(finding);
-    }
+    let findings = found.into_iter().map(|((manager, version, minor), written)| {
+        let message = words::old_writer(minor, version, &written.objects, written.last);
+        Finding::new(Code::ApiVersion, Subject::manager(manager), message)
+            .order(upgrade.step(minor))
+            .advice(words::upgrade_writer(manager))
+    });
+    look.add_all(findings);
 }

@@ -152,11 +152,7 @@ fn suffix(uid: &str, entry: &str, replaced: &str, attempt: u32) -> String {
 
 fn check_features(template: &ClaimTemplate, features: Features) -> Result<(), Stop> {
     let requests = || template.spec.spec.devices.requests.iter();
-    let admin = requests().any(|request| {
-        let exactly = request.exactly.as_ref();
-        exactly.is_some_and(|exactly| exactly.admin_access == Some(true))
-    });
-    if admin && !features.admin_access {
+    if template.spec.spec.asks_for_admin_access() && !features.admin_access {
         return Err(Stop::Retry(
             "admin access is requested, but the feature is disabled".to_owned(),
         ));

@@ -199,11 +199,7 @@ impl TaintEviction {
         let devices: BTreeSet<DeviceId> = in_pool
             .chain([slice])
             .flat_map(|slice| &slice.spec.devices)
-            .map(|device| DeviceId {
-                driver: id.driver.clone(),
-                pool: id.pool.clone(),
-                device: device.name.clone(),
-            })
+            .map(|device| id.device(&device.name))
             .collect();
         let claims: BTreeMap<Key, &Arc<Claim>> = devices
             .iter()

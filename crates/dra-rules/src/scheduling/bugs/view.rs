@@ -20,8 +20,7 @@ pub(super) struct Ask<'a> {
 
 impl<'a> Ask<'a> {
     fn requests(&self) -> impl Iterator<Item = &'a DeviceRequest> + use<'a> {
-        let requests = self.spec.devices.requests.iter();
-        requests.flat_map(|request| request.exactly.iter().chain(&request.first_available))
+        self.spec.asked()
     }
 
     /// The amounts of capacities that it asks for, by name.
@@ -433,11 +432,7 @@ impl<'a> View<'a> {
         let selecting = self.classes_selecting(classes, &pools, |pool, device| {
             !device.consumes_counters.is_empty()
                 && device.allow_multiple_allocations
-                && held.contains_key(&DeviceId {
-                    driver: pool.driver.clone(),
-                    pool: pool.pool.clone(),
-                    device: device.name.clone(),
-                })
+                && held.contains_key(&pool.device(&device.name))
         });
         self.asking(|ask| {
             let mut requests = ask.requests();

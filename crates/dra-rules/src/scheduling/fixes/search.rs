@@ -276,10 +276,7 @@ fn parts(claim: &Claim) -> usize {
             .map_or(0, |capacity| capacity.requests.len());
         1 + spec.selectors.len() + spec.tolerations.len() + amounts
     };
-    let requests = devices.requests.iter().map(|request| {
-        let specs = request.exactly.iter().chain(&request.first_available);
-        specs.map(of_spec).sum::<usize>()
-    });
+    let requests = claim.spec.asked().map(of_spec);
     let of_status = claim.results().len() + claim.status.reserved_for.len();
     requests.sum::<usize>() + devices.constraints.len() + devices.config.len() + of_status
 }
