@@ -3108,6 +3108,26 @@ const CASES: &[Case] = &[
         ],
         has_not: &[],
     },
+    // A kubelet skips the claims behind one that is prepared for another pod.
+    Case {
+        ask: "explain pod/gateway-b -n=net --complete --now=2026-12-03T10:00:00Z",
+        file: "claim-behind-a-shared-one",
+        code: 1,
+        has: &[
+            "the kubelet on nic-1 skipped claim/net/gateway-b-own-a4ce7, behind claim/net/storage-net",
+            "prepared for pod/net/gateway-a",
+            "upgrade the kubelet on nic-1 to 1.34.4",
+            "list claim storage-net last",
+        ],
+        has_not: &["without its checkpoint", "recreate the pod"],
+    },
+    Case {
+        ask: "check --complete --now=2026-12-03T10:00:00Z",
+        file: "claim-behind-a-shared-one",
+        code: 1,
+        has: &["DRA085", "issue/kubernetes/135901"],
+        has_not: &["DRA083"],
+    },
 ];
 
 #[test]

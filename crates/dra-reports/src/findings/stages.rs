@@ -132,7 +132,7 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         | Cause::PreparedForOtherClaim { .. } => Code::ClaimStillPrepared,
         Cause::DevicesUnresolvable { .. } | Cause::PreparationForgotten { .. } => Code::DevicesLost,
         Cause::UnprepareFails { .. } => Code::UnprepareFails,
-        Cause::KubeletTooOld { .. } => Code::KubeletTooOld,
+        Cause::KubeletTooOld { .. } | Cause::ClaimSkipped { .. } => Code::KubeletTooOld,
         Cause::ClaimUnreadable { .. }
         | Cause::VolumesNotMounted { .. }
         | Cause::NetworkNotReady { .. }

@@ -105,7 +105,9 @@ impl StageFact {
                 }
                 *text = without_ids(text, &pod.name);
             }
-            Cause::BeingUnprepared { claim, .. } | Cause::PreparationForgotten { claim } => {
+            Cause::BeingUnprepared { claim, .. }
+            | Cause::PreparationForgotten { claim }
+            | Cause::ClaimSkipped { claim, .. } => {
                 erase(claim);
             }
             Cause::Claim(Problem::Unusable { claim, .. } | Problem::Missing(claim)) => {

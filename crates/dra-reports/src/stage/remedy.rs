@@ -292,6 +292,10 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         Cause::KubeletTooOld { gate, .. } => {
             Advice::by_hand("UpgradeKubelet", of_node(), words::enable(gate, node))
         }
+        Cause::ClaimSkipped { skips, .. } => {
+            Advice::by_hand("UpgradeKubelet", of_node(), words::stop_skipping(skips, node))
+                .look(describe(&pod.key()))
+        }
         Cause::ClaimUnreadable {
             why: Unread::NotServed,
             ..

@@ -8,6 +8,7 @@ use super::heartbeat::Heartbeat;
 use super::problems::Problem;
 use super::said::Unread;
 use crate::owners::{Incomplete, OwnerName};
+use crate::scheduling::Skips;
 use dra_model::{
     Claim, Condition, ContainerEnd, ContainerStatus, ContainerWaiting, DeviceId, Event, Key, Str, Taint, Time,
 };
@@ -133,6 +134,13 @@ pub enum Cause {
     PreparationForgotten {
         /// The claim.
         claim: Str,
+    },
+    /// The kubelet has not prepared a claim, by a known bug.
+    ClaimSkipped {
+        /// The claim.
+        claim: Str,
+        /// What made it skip the claim.
+        skips: Skips,
     },
     /// The kubelet does not get the volumes of the pod mounted, which it needs before the devices.
     VolumesNotMounted {
@@ -351,6 +359,7 @@ impl Cause {
                 rebooted: Some(_), ..
             }
             | Self::PreparationForgotten { .. }
+            | Self::ClaimSkipped { .. }
             | Self::NetworkNotReady { .. }
             | Self::RuntimeDown { .. }
             | Self::PodFailed { .. }
@@ -441,6 +450,7 @@ impl Cause {
             | Self::NotRemoved
             | Self::NotInjected { .. }
             | Self::ClaimNeverMade { .. }
+            | Self::ClaimSkipped { .. }
             | Self::KubeletTooOld { .. }
             | Self::ClaimUnreadable { .. }
             | Self::ToBeEvicted { .. }

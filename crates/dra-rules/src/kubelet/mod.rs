@@ -29,7 +29,7 @@ use self::ending::{end_before_restart, has_completed};
 use self::said::Said;
 use crate::owners::{gathered_with, gathering, incomplete};
 use crate::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for, owning_group};
-use crate::scheduling::{DeviceBinding, binding_timed_out, is_sidecar};
+use crate::scheduling::{DeviceBinding, binding_timed_out, is_sidecar, skips};
 use dra_allocator::devices::Taints;
 use dra_model::{
     AllocatedDevice, AttributeValue, Claim, Cluster, Component, Container, ContainerEnd, ContainerStatus,
@@ -959,9 +959,16 @@ impl<'c> Stages<'c> {
                 rebooted: self.rebooted(pod, node),
                 down: self.down(pod, node),
             },
-            Said::NotPrepared { claim } => Cause::PreparationForgotten {
-                claim: (*claim).into(),
-            },
+            Said::NotPrepared { claim } => {
+                // What has run was prepared.
+                let skips = || skips(self.cluster, pod, Some(claim));
+                let skips = (!has_run(pod)).then(skips).flatten();
+                let claim = Str::from(*claim);
+                match skips {
+                    Some(skips) => Cause::ClaimSkipped { claim, skips },
+                    None => Cause::PreparationForgotten { claim },
+                }
+            }
             _ => return None,
         })
     }

@@ -6,6 +6,7 @@ use crate::listing::some;
 use crate::words::restore_webhook;
 use dra_model::{DeviceId, Gate, Key, Str, Taint};
 use dra_rules::kubelet::{BrokenLink, Doing, KeptOff, Party};
+use dra_rules::scheduling::Skips;
 use dra_rules::validation::Webhook;
 
 /// What to do, and how where no command does it.
@@ -412,6 +413,20 @@ pub(in super::super) fn enable(gate: &str, node: &str) -> Text {
     Text::new(
         format!("ask an administrator to upgrade the kubelet on {node}, or to enable {gate} there"),
         "or keep such pods off the node",
+    )
+}
+
+/// A kubelet that skips claims behind one that is prepared.
+pub(in super::super) fn stop_skipping(skips: &Skips, node: &str) -> Text {
+    Text::new(
+        format!(
+            "ask an administrator to upgrade the kubelet on {node} to {}",
+            skips.fix
+        ),
+        format!(
+            "until then, list claim {} last in the pod's resourceClaims: only claims behind it are skipped",
+            skips.prepared.name
+        ),
     )
 }
 

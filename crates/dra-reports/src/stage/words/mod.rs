@@ -152,6 +152,15 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
              prepare claims again for a pod that already has a sandbox",
             named(claim)
         ),
+        Cause::ClaimSkipped { claim, skips } => format!(
+            "the kubelet on {node} skipped {}, behind {}, which was already prepared for pod/{}: a known bug of kubelets before {} \
+             (kubernetes/kubernetes#{})",
+            named(claim),
+            self::claim(&skips.prepared),
+            skips.user,
+            skips.fix,
+            skips.issue
+        ),
         Cause::NetworkNotReady { text } => {
             format!("the network of {node} is not ready, so the kubelet starts no pods: {text}")
         }
