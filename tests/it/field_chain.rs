@@ -3128,6 +3128,33 @@ const CASES: &[Case] = &[
         has: &["DRA085", "issue/kubernetes/135901"],
         has_not: &["DRA083"],
     },
+    // A taint that keeps no pod off.
+    Case {
+        ask: "explain node/gke-a100-1 --complete --now=2026-12-03T10:00:00Z",
+        file: "soft-taint-of-an-autoscaler",
+        code: 0,
+        has: &["room for 4 of gpu.nvidia.com"],
+        has_not: &["PreferNoSchedule", "must tolerate"],
+    },
+    // Devices that are shared have something left.
+    Case {
+        ask: "explain node/gpu-1 --complete --now=2026-12-03T10:00:00Z",
+        file: "memory-here-and-cores-there",
+        code: 0,
+        has: &["room for a share of hami-core-gpu.project-hami.io (cores 60, memory 15Gi)"],
+        has_not: &["no request"],
+    },
+    // Devices for all nodes, on one that the DaemonSet of their driver does not select.
+    Case {
+        ask: "explain node/app-1 --complete --now=2026-12-03T10:00:00Z",
+        file: "network-device-on-a-node-without-its-driver",
+        code: 1,
+        has: &[
+            "no driver of its devices is running there",
+            "requires acme.io/fpga-client=true",
+        ],
+        has_not: &["room for"],
+    },
 ];
 
 #[test]

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::reach::{nodes_of_devices, nodes_of_slice};
 use super::{Unknown, Waiting, containers, said, why_ended};
+use crate::scheduling::keeps_pods_off;
 use dra_model::{
     Cluster, Condition, Event, Key, Kind, Node, NodeSelector, Owner, Pod, Slice, Str, Taint, Time,
 };
@@ -173,11 +174,6 @@ fn node_of(pod: &Pod) -> Option<&Str> {
             .as_ref()?;
         required.single_node()
     })
-}
-
-/// Returns whether the taint keeps pods off a node that do not tolerate it.
-pub(super) fn keeps_pods_off(taint: &Taint) -> bool {
-    taint.effect == "NoSchedule" || taint.effect == "NoExecute"
 }
 
 /// Returns what keeps pods like `pod`, of a DaemonSet, off a node. The node affinity of the DaemonSet shows in none of its pods.

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::drivers::{
-    Failure, Plugin, crashes, daemon_set_of, is_called_like, is_called_plugin, is_pod_of, is_set_of,
-    keeps_pods_off, lacked, republishing, unselected,
+    Failure, Plugin, crashes, daemon_set_of, is_called_like, is_called_plugin, is_pod_of, is_set_of, lacked,
+    republishing, unselected,
 };
 use super::{
     Doing, Heartbeat, KeptOff, REGISTERING_SECONDS, STARTING_SECONDS, Stages, Waiting, publishes_for,
 };
 use crate::access::{Access, Answer, Request, User};
 use crate::owners::refused_last;
-use crate::scheduling::drivers_named;
+use crate::scheduling::{drivers_named, keeps_pods_off};
 use dra_model::{
     Cluster, Event, INSTANCE_TYPE, Key, Kind, Node, Owner, Pod, Slice, Str, Taint, Time, lookup,
 };
@@ -335,6 +335,17 @@ impl Stages<'_> {
         }
         self.is_down(plugin)
             .filter(|_| publishes_for(self.cluster, driver, &node.metadata) == Some(true))
+    }
+
+    /// The DaemonSet of `driver`, if it does not select `node`: devices that are for several nodes may be allocated to pods there all the same.
+    pub fn unselected(&self, driver: &Str, node: &Node) -> Option<BrokenLink> {
+        match self.plugin(driver, &node.metadata.name) {
+            Plugin::None {
+                elsewhere: Some((pod, set)),
+                kept_off: kept_off @ Some(_),
+            } => Some(BrokenLink::NoPod(Key::new(pod.namespace, set), kept_off)),
+            _ => None,
+        }
     }
 
     /// The driver's pod does not work, for longer than it needs to start.

@@ -202,10 +202,14 @@ pub(super) fn matches_affinity(pod: &Pod, node: &Node) -> bool {
     required.is_none_or(|selector| selector.matches(&node.metadata).unwrap_or(false))
 }
 
+/// Returns whether the taint keeps pods off a node that do not tolerate it.
+pub fn keeps_pods_off(taint: &Taint) -> bool {
+    matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute")
+}
+
 /// Taints of the node that keep the pod off.
 pub(super) fn untolerated<'n>(pod: &Pod, node: &'n Node) -> impl Iterator<Item = &'n Taint> {
-    let blocks = |taint: &&Taint| matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute");
-    let taints = node.spec.taints.iter().filter(blocks);
+    let taints = node.spec.taints.iter().filter(|taint| keeps_pods_off(taint));
     taints.filter(|taint| !pod.spec.tolerations.tolerate(taint))
 }
 
