@@ -3155,6 +3155,38 @@ const CASES: &[Case] = &[
         ],
         has_not: &["room for"],
     },
+    // A kubelet rejects what it cannot align, on each node.
+    Case {
+        ask: "explain -A --complete --now=2026-12-03T10:00:00Z",
+        file: "cpus-of-whole-cores",
+        code: 1,
+        has: &[
+            "9 pods failed: 1 cause",
+            "the kubelet rejected it: SMTAlignmentError",
+            "request whole cores in Deployment upf",
+        ],
+        has_not: &["recreate the pod"],
+    },
+    // The same for the CPUs of one NUMA node.
+    Case {
+        ask: "explain statefulset/du -n=ran --complete --now=2026-12-03T10:00:00Z",
+        file: "cpus-of-two-numa-nodes",
+        code: 1,
+        has: &[
+            "TopologyAffinityError",
+            "request fewer CPUs or devices in StatefulSet du",
+            "topology manager policy",
+        ],
+        has_not: &["recreate the pod"],
+    },
+    // A pod in the network of its node claims a network device.
+    Case {
+        ask: "explain job/nccl -n=train --complete --now=2026-12-03T10:00:00Z",
+        file: "host-network-and-a-nic",
+        code: 1,
+        has: &["remove hostNetwork, or the claim of the network device, from Job nccl"],
+        has_not: &["check the container runtime"],
+    },
 ];
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::words::advice::{self as words, Restore, Text, Unprepared};
-use crate::remedy::{Remedy, UNATTACHABLE, can_taint, drop_finalizers, place_again, replace_pods};
+use crate::remedy::{Remedy, UNATTACHABLE, can_taint, drop_finalizers, place_again, replace_pods, top_owner};
 use crate::script::{
     Command, NoCommand, Resource, Script, delete, delete_in, describe_device, field_selector,
     keep_off_device, patch,
@@ -14,10 +14,11 @@ use crate::script::{
 use crate::words::delete_rule;
 use dra_model::{Cluster, DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
-    Attaching, BrokenLink, Cause, Doing, Due, Evidence, KeptOff, Maker, Party, Plugin, PodStage, Problem,
-    Stages, Unread, controllers, has_logs, has_word, is_ready, lacks_network, unreachable_registry,
+    Attaching, BrokenLink, Cause, Doing, Due, Evidence, KeptOff, Maker, OF_CORES, Party, Plugin, PodStage,
+    Problem, Stages, Unread, controllers, has_logs, has_word, is_of_alignment, is_ready, lacks_network,
+    refuses_host_network, unreachable_registry,
 };
-use dra_rules::owners::{is_superseded, replacement};
+use dra_rules::owners::{OwnerName, is_superseded, replacement};
 use dra_rules::reservation::{Lacks, Origin, may_run, unmade, users};
 use dra_rules::scheduling::{daemon_tolerations, other_scheduler};
 use dra_rules::validation::Webhook;
@@ -171,6 +172,11 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         Cause::SandboxFails { text, .. } if lacks_network(text) => {
             Advice::by_hand("RepairContainer", of_pod(), words::name_network()).look(describe(&pod.key()))
         }
+        Cause::SandboxFails { text, .. } if refuses_host_network(text) => {
+            let (target, owner) = made_from(stages.cluster(), pod);
+            Advice::by_hand("CorrectPods", target, words::leave_host_network(owner.as_ref()))
+                .look(describe(&pod.key()))
+        }
         Cause::SandboxFails {
             device: Some(device), ..
         } => Advice::by_hand(
@@ -267,11 +273,16 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
                     .done(),
             )
         }
-        Cause::PodFailed { .. } => match replacement(stages.cluster(), pod) {
+        Cause::PodFailed { reason, .. } => match replacement(stages.cluster(), pod) {
             Some(other) => {
                 let message = words::replaced_by(&other.key());
                 Advice::new("RecreatePod", of_pod(), message, Remedy::by_hand(words::REPLACED))
                     .look(describe(&other.key()))
+            }
+            None if is_of_alignment(reason) => {
+                let (target, owner) = made_from(stages.cluster(), pod);
+                let how = words::align(reason == OF_CORES, owner.as_ref());
+                Advice::by_hand("CorrectPods", target, how).look(describe_node())
             }
             None => match failed_job(stages.cluster(), pod) {
                 Some(job) => Advice::new(
@@ -386,6 +397,23 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
 fn is_made_again(stages: &Stages<'_>, pod: &Pod, claim: &Key) -> bool {
     let is_it = |lacks: &Lacks| matches!(lacks, Lacks::Claim(key) if key == claim);
     unmade(stages.cluster(), pod).any(|(_, unmade)| is_it(&unmade.lacks))
+}
+
+/// What has to change so that pods like this one do, and the owner that it belongs to, if that is not the pod itself.
+fn made_from(cluster: &Cluster, pod: &Pod) -> (String, Option<OwnerName>) {
+    let Some(owner) = top_owner(cluster, pod) else {
+        return (format!("pod/{}", pod.key()), None);
+    };
+    let target = format!(
+        "{}/{}",
+        owner.kind.to_lowercase(),
+        pod.metadata.beside(&owner.name)
+    );
+    let name = OwnerName {
+        kind: owner.kind,
+        name: owner.name,
+    };
+    (target, Some(name))
 }
 
 /// The Job of the pod, if it has failed for good.

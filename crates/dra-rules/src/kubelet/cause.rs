@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::Waiting;
 use super::drivers::Plugin;
 use super::heartbeat::Heartbeat;
 use super::problems::Problem;
 use super::said::Unread;
+use super::{Waiting, is_of_alignment};
 use crate::owners::{Incomplete, OwnerName};
 use crate::scheduling::Skips;
 use dra_model::{
@@ -350,6 +350,7 @@ impl Cause {
     /// Returns whether it lies with the node of the pod, so that pods of other nodes do not have the same.
     pub fn is_of_node(&self) -> bool {
         match self {
+            Self::PodFailed { reason, .. } => !is_of_alignment(reason),
             Self::DriverNotRegistered { .. }
             | Self::DriverDown { .. }
             | Self::EarlierClaim { .. }
@@ -362,7 +363,6 @@ impl Cause {
             | Self::ClaimSkipped { .. }
             | Self::NetworkNotReady { .. }
             | Self::RuntimeDown { .. }
-            | Self::PodFailed { .. }
             | Self::KillFails { .. }
             | Self::ContainersNotStopped
             | Self::NotRemoved
@@ -441,7 +441,7 @@ impl Cause {
                     Party::Kubelet
                 }
             }
-            Self::SandboxFails { text, .. } if lacks_network(text) => Party::User,
+            Self::SandboxFails { text, .. } if lacks_network(text) || refuses_host_network(text) => Party::User,
             Self::NetworkNotReady { .. }
             | Self::SandboxFails { .. }
             | Self::RuntimeDown { .. }
@@ -505,6 +505,11 @@ pub enum Evidence<'c> {
 /// Returns whether a network is missing that the pod names in its annotations, in the words of Multus.
 pub fn lacks_network(text: &str) -> bool {
     text.contains("network-attachment-definition") && text.contains("not found")
+}
+
+/// Returns whether the pod is in the network of its node and so gets no network device of its own, in the words of DRANET.
+pub fn refuses_host_network(text: &str) -> bool {
+    text.contains("using host network can not claim host devices")
 }
 
 /// What the hook of NVIDIA's container toolkit says of an image that is built for a newer driver: that on the node, or the image, has to change.

@@ -36,7 +36,7 @@ use dra_model::{
     ContainerWaiting, DeviceId, Event, Gap, Gate, Key, Kind, Node, Owner, Pod, PoolId, Str, Time, Version,
 };
 
-pub use cause::{Attaching, Cause, Due, Evidence, Party, lacks_network};
+pub use cause::{Attaching, Cause, Due, Evidence, Party, lacks_network, refuses_host_network};
 use drivers::Drivers;
 pub use drivers::{
     Failure, KeptOff, PUBLISHING_SECONDS, Plugin, controllers, daemon_set_of, is_called_like,
@@ -186,7 +186,7 @@ const REFUSALS: [&str; 11] = [
     "NodePorts",
     "PodOSNotSupported",
     "PodOSSelectorNodeLabelDoesNotMatch",
-    "SMTAlignmentError",
+    OF_CORES,
     "SysctlForbidden",
     "TaintToleration",
     "TopologyAffinityError",
@@ -197,6 +197,15 @@ const REFUSALS: [&str; 11] = [
 /// `kubelet/lifecycle/predicate.go`, `Admit`, and the other `PodAdmitHandler`s, v1.37.2.
 pub fn is_refusal(reason: &str) -> bool {
     reason.starts_with("OutOf") || REFUSALS.contains(&reason)
+}
+
+/// The reason of pods that request parts of cores where the kubelet allocates whole ones (`kubelet/cm/cpumanager/policy_static.go`,
+/// `ErrorSMTAlignment`, v1.37.2).
+pub const OF_CORES: &str = "SMTAlignmentError";
+
+/// Returns whether this is the reason of a pod whose resources the kubelet cannot align: a pod like it meets the same on every such node.
+pub fn is_of_alignment(reason: &str) -> bool {
+    reason == OF_CORES || reason == "TopologyAffinityError"
 }
 
 /// A container that does not run.

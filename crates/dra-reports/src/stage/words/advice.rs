@@ -6,6 +6,7 @@ use crate::listing::some;
 use crate::words::restore_webhook;
 use dra_model::{DeviceId, Gate, Key, Str, Taint};
 use dra_rules::kubelet::{BrokenLink, Doing, KeptOff, Party};
+use dra_rules::owners::OwnerName;
 use dra_rules::scheduling::Skips;
 use dra_rules::validation::Webhook;
 
@@ -207,6 +208,41 @@ pub(in super::super) fn reach_registry(host: &str) -> Text {
         format!("ask an administrator to check that registry {host} is reachable from the node"),
         "the kubelet retries automatically",
     )
+}
+
+/// What pods are made from: their owner, or the pod itself.
+fn maker(owner: Option<&OwnerName>) -> String {
+    owner.map_or_else(|| "the pod".to_owned(), ToString::to_string)
+}
+
+/// A pod in the network of its node that claims a network device.
+pub(in super::super) fn leave_host_network(owner: Option<&OwnerName>) -> Text {
+    Text::new(
+        format!(
+            "remove hostNetwork, or the claim of the network device, from {}",
+            maker(owner)
+        ),
+        "a pod in the network of its node cannot get a network device of that node; both need a new pod, and nothing is wrong on the node",
+    )
+}
+
+/// Resources that the kubelet cannot align: CPUs that are no whole cores, or what no NUMA node has.
+pub(in super::super) fn align(is_of_cores: bool, owner: Option<&OwnerName>) -> Text {
+    let object = maker(owner);
+    let message = if is_of_cores {
+        format!("request whole cores in {object}: a multiple of the CPUs per core that the message has")
+    } else {
+        format!(
+            "request fewer CPUs or devices in {object}, so that one NUMA node has them free, or ask an administrator to relax the topology manager policy of such nodes"
+        )
+    };
+    let how = match owner {
+        Some(owner) => format!(
+            "pods that {owner} creates instead are rejected, too: recreating or deleting them does not help"
+        ),
+        None => "then recreate the pod: a failed pod never runs again".to_owned(),
+    };
+    Text::new(message, how)
 }
 
 /// A network that the pod names, and that there is none of.

@@ -216,6 +216,8 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
         Cause::PodFailed { reason, message, .. } => {
             let message = message.as_deref().unwrap_or_default();
             match message.strip_prefix("Pod was rejected: ") {
+                // Pods of several nodes have it in common.
+                Some(why) if node.is_empty() => format!("the kubelet rejected it: {reason}: {why}"),
                 Some(why) => format!("the kubelet on {node} rejected it: {reason}: {why}"),
                 None => format!("it failed: {reason}{}", said(message)),
             }
