@@ -3187,6 +3187,17 @@ const CASES: &[Case] = &[
         has: &["remove hostNetwork, or the claim of the network device, from Job nccl"],
         has_not: &["check the container runtime"],
     },
+    // A ComputeDomain waits for more nodes than there are pods.
+    Case {
+        ask: "explain job/nccl -n=ml --complete --now=2026-12-03T10:00:00Z",
+        file: "compute-domain-larger-than-its-job",
+        code: 1,
+        has: &[
+            "all its pods are of Job nccl, which runs 3 pods",
+            "recreate ComputeDomain nccl with numNodes 3",
+        ],
+        has_not: &["get all nodes"],
+    },
 ];
 
 #[test]

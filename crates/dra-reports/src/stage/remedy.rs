@@ -76,6 +76,24 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             Advice::by_hand("RepairContainer", format!("pod/{key}"), words::get_ready(&key))
                 .look(describe(&key))
         }
+        Cause::NodesMissing {
+            owner,
+            lacks,
+            too_few: Some((maker, pods)),
+            ..
+        } => {
+            let target = format!(
+                "{}/{}",
+                owner.kind.to_lowercase(),
+                pod.metadata.beside(&owner.name)
+            );
+            Advice::by_hand(
+                "GatherNodes",
+                target,
+                words::agree(owner, lacks.wanted, maker, *pods),
+            )
+            .look(describe(&pod.key()))
+        }
         Cause::NodesMissing { kept_off: None, .. } if let Some(daemon) = stages.daemon(pod) => {
             let key = daemon.pod.key();
             Advice::by_hand(

@@ -74,6 +74,8 @@ pub enum Cause {
         lacks: Incomplete,
         /// Its other pods that have no node.
         others: Vec<Key>,
+        /// What has made all its pods, with their number, where these are fewer than the nodes.
+        too_few: Option<(OwnerName, i64)>,
         /// The DaemonSet that runs for it on its nodes, and the taint that keeps its pods off the pod's node.
         kept_off: Option<(Key, Taint)>,
     },

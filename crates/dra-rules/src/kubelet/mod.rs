@@ -27,7 +27,7 @@ use strum::{Display, IntoStaticStr};
 
 use self::ending::{end_before_restart, has_completed};
 use self::said::Said;
-use crate::owners::{gathered_with, gathering, incomplete};
+use crate::owners::{gathered_with, gathering, incomplete, too_few_pods};
 use crate::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for, owning_group};
 use crate::scheduling::{DeviceBinding, binding_timed_out, is_sidecar, skips};
 use dra_allocator::devices::Taints;
@@ -837,6 +837,7 @@ impl<'c> Stages<'c> {
                 .filter(|other| other.node().is_none())
                 .map(|other| other.key())
                 .collect(),
+            too_few: too_few_pods(self.cluster, pod, owner),
             kept_off,
         })
     }

@@ -79,6 +79,16 @@ pub(in super::super) fn gather(owner: &str, others: &[String]) -> Text {
     )
 }
 
+/// An owner that waits for more nodes than it has pods.
+pub(in super::super) fn agree(owner: &OwnerName, nodes: i64, maker: &OwnerName, pods: i64) -> Text {
+    Text::new(
+        format!("let the nodes that {owner} waits for, {nodes}, and the pods of {maker}, {pods}, be as many"),
+        format!(
+            "recreate {owner} with numNodes {pods}, as it cannot be changed, and then its pods; or run {nodes} pods"
+        ),
+    )
+}
+
 /// Why devices are not prepared.
 pub(in super::super) enum Unprepared {
     /// The driver refuses.

@@ -60,13 +60,20 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             owner,
             lacks,
             others,
+            too_few,
             kept_off,
         } => {
+            let too_few = too_few.as_ref().map(|(maker, pods)| {
+                format!(
+                    "; all its pods are of {maker}, which runs {}",
+                    counted(usize::try_from(*pods).unwrap_or_default(), "pod", "pods")
+                )
+            });
             let why = kept_off.as_ref().map(|(set, taint)| {
                 let why = kept_off_text(&KeptOff::Taint(taint.clone()));
                 format!("; daemonset/{set} has no pod on {node}: {why}")
             });
-            nodes_missing(owner, lacks, others) + &why.unwrap_or_default()
+            nodes_missing(owner, lacks, others) + &too_few.unwrap_or_default() + &why.unwrap_or_default()
         }
         Cause::Claim(problem) => problem_text(problem, subject),
         Cause::DriverDown { drivers, text } => {
