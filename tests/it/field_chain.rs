@@ -3198,6 +3198,17 @@ const CASES: &[Case] = &[
         ],
         has_not: &["get all nodes"],
     },
+    // The network of a node is not set up.
+    Case {
+        ask: "explain pod/edge-5d9c7b6f4-4kd7m -n=net --complete --now=2026-12-03T10:00:00Z",
+        file: "node-without-a-route",
+        code: 1,
+        has: &[
+            "1. set up the network of node/nic-2",
+            "NetworkUnavailable=True: Node created without a route",
+        ],
+        has_not: &["make node/nic-2 ready"],
+    },
 ];
 
 #[test]

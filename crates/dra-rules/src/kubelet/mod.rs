@@ -43,7 +43,7 @@ pub use drivers::{
     is_called_plugin, is_over, is_pod_of, is_ready, kept_off, republishing, unscheduled,
 };
 pub use ending::{has_run, last_end};
-pub use heartbeat::{Heartbeat, ailment};
+pub use heartbeat::{Heartbeat, ailment, without_network};
 use heartbeat::{is_of_runtime, why_not_ready};
 pub use plugin::offered_by_plugin;
 pub use problems::{Problem, Problems, problems, rests_on};
