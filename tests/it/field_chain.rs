@@ -3209,6 +3209,25 @@ const CASES: &[Case] = &[
         ],
         has_not: &["make node/nic-2 ready"],
     },
+    // Another pod has the port of the node that the pod of a driver needs.
+    Case {
+        ask: "explain driver/dra.cpu --complete --now=2026-12-03T10:00:00Z",
+        file: "port-of-the-driver-taken",
+        code: 1,
+        has: &["it needs port 8080 of the node, which pod/monitoring/nic-exporter-"],
+        has_not: &["didn't have free ports"],
+    },
+    // The image of a volume, rather than that of a container.
+    Case {
+        ask: "explain pod/qwen-5d9c7b6f4-4kd7m -n=ml --complete --now=2026-12-03T10:00:00Z",
+        file: "image-volume-that-is-not-in-the-registry",
+        code: 1,
+        has: &[
+            "the image of volume weights is not pulled",
+            "correct the image of volume weights in Deployment qwen",
+        ],
+        has_not: &["fix container main"],
+    },
 ];
 
 #[test]

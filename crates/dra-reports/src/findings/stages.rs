@@ -148,6 +148,7 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         Cause::NodeGone { .. } => Code::PodOnOtherNode,
         Cause::ToBeEvicted { due: Due::Overdue(_) | Due::Unserved(_), .. } => Code::EvictionOverdue,
         Cause::ContainerNotStarted(..)
+        | Cause::ImageVolumeNotPulled { .. }
         | Cause::ContainerEnds(..)
         | Cause::NotInjected { .. }
         | Cause::ProbeFails { .. } => Code::ContainerNotRunning,

@@ -142,6 +142,7 @@ impl StageFact {
             Cause::ContainerNotStarted(_, waiting) => {
                 waiting.message = without_ids(&waiting.message, &pod.name).into();
             }
+            Cause::ImageVolumeNotPulled { text, .. } => *text = without_ids(text, &pod.name).into(),
             Cause::PodFailed { message, .. } => {
                 *message = message
                     .take()

@@ -267,6 +267,15 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             };
             Advice::by_hand("RepairContainer", of_pod(), how).look(describe(&pod.key()))
         }
+        Cause::ImageVolumeNotPulled { volume, .. } => {
+            let (target, owner) = made_from(stages.cluster(), pod);
+            Advice::by_hand(
+                "MountVolumes",
+                target,
+                words::correct_image(volume, owner.as_ref()),
+            )
+            .look(describe(&pod.key()))
+        }
         Cause::NotInjected { runtime, .. } => {
             Advice::by_hand("RepairRuntime", of_node(), words::enable_cdi(node, runtime))
                 .look(describe_node())

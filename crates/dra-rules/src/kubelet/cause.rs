@@ -175,6 +175,13 @@ pub enum Cause {
     },
     /// A container is not made or not started.
     ContainerNotStarted(Str, ContainerWaiting),
+    /// The image of a volume is not pulled, and containers wait for it.
+    ImageVolumeNotPulled {
+        /// The volume.
+        volume: Str,
+        /// In the words of the kubelet.
+        text: Str,
+    },
     /// A container has ended, and is started again; how it ended, where that is known.
     ContainerEnds(Str, Option<ContainerEnd>),
     /// A container does not find its devices, as its container runtime does not know CDI.
@@ -385,6 +392,7 @@ impl Cause {
             | Self::SandboxFails { .. }
             | Self::ProbeFails { .. }
             | Self::ContainerNotStarted(..)
+            | Self::ImageVolumeNotPulled { .. }
             | Self::ContainerEnds(..)
             | Self::DeviceNotPublished { .. }
             | Self::DeviceUnhealthy { .. }
@@ -429,6 +437,7 @@ impl Cause {
             | Self::PreparationForgotten { .. }
             | Self::VolumesNotMounted { .. }
             | Self::ProbeFails { .. }
+            | Self::ImageVolumeNotPulled { .. }
             | Self::ContainerEnds(..)
             | Self::ContainersLeft { .. }
             | Self::NotReady { .. }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::reach::{nodes_of_devices, nodes_of_slice};
 use super::{Unknown, Waiting, containers, said, why_ended};
-use crate::scheduling::keeps_pods_off;
+use crate::scheduling::{keeps_pods_off, port_in_use};
 use dra_model::{
     Cluster, Condition, Event, Key, Kind, Node, NodeSelector, Owner, Pod, Slice, Str, Taint, Time,
 };
@@ -238,8 +238,8 @@ pub enum Plugin {
     },
     /// A container of it ends again and again, or cannot be started.
     Crashing(Key, Waiting),
-    /// It has no node yet; the scheduler's message, if it has one.
-    Pending(Key, Option<Str>),
+    /// It has no node yet.
+    Pending(Key, Unplaced),
     /// It is there and not ready.
     NotReady(Key),
     /// It has failed: the kubelet did not accept it, or evicted it.
@@ -249,6 +249,15 @@ pub enum Plugin {
     OtherFolder(Key, Str, Str),
     /// It is ready, since then; and when the kubelet started, if that was later.
     Ready(Key, Option<Time>, Option<Time>),
+}
+
+/// The reason why a pod has no node yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unplaced {
+    /// What the scheduler says; empty for nothing.
+    pub said: Str,
+    /// A port of the node that it needs, and the pod that has it.
+    pub port: Option<(i32, Key)>,
 }
 
 /// What the kubelet says of a pod that has failed.
@@ -356,7 +365,9 @@ impl<'c> Drivers<'c> {
             return Plugin::Failed(pod.key(), Failure::of(pod));
         }
         if pod.node().is_none() {
-            return Plugin::Pending(pod.key(), unscheduled(pod).cloned());
+            let port = port_in_use(cluster, pod, node).map(|(port, user)| (port, user.key()));
+            let said = unscheduled(pod).cloned().unwrap_or_default();
+            return Plugin::Pending(pod.key(), Unplaced { said, port });
         }
         if !is_ready(pod) {
             return match crashes(cluster, pod) {

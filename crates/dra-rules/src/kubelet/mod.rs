@@ -39,7 +39,7 @@ use dra_model::{
 pub use cause::{Attaching, Cause, Due, Evidence, Party, lacks_network, refuses_host_network};
 use drivers::Drivers;
 pub use drivers::{
-    Failure, KeptOff, PUBLISHING_SECONDS, Plugin, controllers, daemon_set_of, is_called_like,
+    Failure, KeptOff, PUBLISHING_SECONDS, Plugin, Unplaced, controllers, daemon_set_of, is_called_like,
     is_called_plugin, is_over, is_pod_of, is_ready, kept_off, republishing, unscheduled,
 };
 pub use ending::{has_run, last_end};
@@ -1210,10 +1210,23 @@ fn halted<'c>(pod: &Pod, container: &'c ContainerStatus) -> Option<Stuck<'c>> {
         Cause::RuntimeDown {
             text: waiting.message.to_string(),
         }
+    } else if let Some(volume) = image_volume(pod, &waiting.message) {
+        Cause::ImageVolumeNotPulled {
+            volume: volume.clone(),
+            text: waiting.message.clone(),
+        }
     } else {
         Cause::ContainerNotStarted(name.clone(), ContainerWaiting::clone(waiting))
     };
     Some(Stuck::new(cause, None, evidence))
+}
+
+/// The volume of the pod whose image a text names, unless its registry does not answer, which concerns more than that. The kubelet reports it for each
+/// container (`kuberuntime/kuberuntime_manager.go`, `getImageVolumes`, v1.37.2).
+fn image_volume<'p>(pod: &'p Pod, text: &str) -> Option<&'p Str> {
+    let mut images = pod.spec.volumes.images.iter();
+    let (volume, _) = images.find(|(_, image)| text.contains(&format!("\"{image}\"")))?;
+    unreachable_registry(text).is_none().then_some(volume)
 }
 
 /// The containers that have something to tell.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::drivers::{
-    Failure, Plugin, crashes, daemon_set_of, is_called_like, is_called_plugin, is_pod_of, is_set_of, lacked,
-    republishing, unselected,
+    Failure, Plugin, Unplaced, crashes, daemon_set_of, is_called_like, is_called_plugin, is_pod_of,
+    is_set_of, lacked, republishing, unselected,
 };
 use super::{
     Doing, Heartbeat, KeptOff, REGISTERING_SECONDS, STARTING_SECONDS, Stages, Waiting, publishes_for,
@@ -93,7 +93,7 @@ pub enum BrokenLink {
     /// A container of its pod ends again and again, or cannot be started.
     Crashing(Key, Waiting),
     /// Its pod has no node yet; the scheduler's message.
-    Pending(Key, Str),
+    Pending(Key, Unplaced),
     /// Its pod has been there for long, and is not ready; what it does, as far as the kubelet says.
     NotReady(Key, Option<Doing>),
     /// Its pod has failed on the node.
@@ -228,7 +228,7 @@ impl Stages<'_> {
             Plugin::NotReady(_) if Heartbeat::of(node).is_silent() => None,
             Plugin::Crashing(..) | Plugin::NotReady(_) => self.is_down(plugin),
             Plugin::Failed(pod, failure) => Some(BrokenLink::Failed(pod, failure)),
-            Plugin::Pending(pod, message) => Some(BrokenLink::Pending(pod, message.unwrap_or_default())),
+            Plugin::Pending(pod, why) => Some(BrokenLink::Pending(pod, why)),
             Plugin::OtherFolder(pod, ..) => Some(BrokenLink::Silent(pod)),
             Plugin::Ready(pod, since, _) => self.lasts(since).then_some(BrokenLink::Silent(pod)),
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::listing::some;
 use crate::words::restore_webhook;
 use dra_model::{DeviceId, Gate, Key, Str, Taint};
-use dra_rules::kubelet::{BrokenLink, Doing, KeptOff, Party};
+use dra_rules::kubelet::{BrokenLink, Doing, KeptOff, Party, Unplaced};
 use dra_rules::owners::OwnerName;
 use dra_rules::scheduling::Skips;
 use dra_rules::validation::Webhook;
@@ -167,6 +167,17 @@ pub(in super::super) fn mount() -> Text {
     Text::new(
         "fix the volumes of the pod",
         "check why they cannot be mounted; the kubelet retries automatically",
+    )
+}
+
+/// The image of a volume that is not pulled.
+pub(in super::super) fn correct_image(volume: &Str, owner: Option<&OwnerName>) -> Text {
+    Text::new(
+        format!(
+            "correct the image of volume {volume} in {}, or push it to its registry",
+            maker(owner)
+        ),
+        "no container starts without it, whatever the containers' own images are; the kubelet retries automatically",
     )
 }
 
@@ -736,6 +747,9 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
                 )
             };
             return ask_owner(&format!("driver {driver}"), &what);
+        }
+        BrokenLink::Pending(_, Unplaced { port: Some(_), .. }) => {
+            "give its pod another port of the node, or the pod that has that one"
         }
         BrokenLink::Pending(..) | BrokenLink::NotReady(..) | BrokenLink::Failed(..) => {
             "check why its pod is not running"

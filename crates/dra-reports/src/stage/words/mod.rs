@@ -10,7 +10,7 @@ use crate::words::{counted, tainted};
 use dra_model::{ContainerEnd, DeviceId, Gate, Key, Pod, Str, Time};
 use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, Doing, Due, Evidence, Failure, Heartbeat, KeptOff, Party, Plugin, Problem,
-    Refused, Restarted, Unknown, Unread, Waiting, Waits, has_logs,
+    Refused, Restarted, Unknown, Unplaced, Unread, Waiting, Waits, has_logs,
 };
 use dra_rules::owners::{Incomplete, OwnerName};
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
@@ -201,6 +201,9 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
                 waiting.reason,
                 said(&waiting.message)
             )
+        }
+        Cause::ImageVolumeNotPulled { volume, text } => {
+            format!("the image of volume {volume} is not pulled{}", said(text))
         }
         Cause::NotInjected {
             container,
@@ -668,7 +671,7 @@ fn of_plugin(plugin: &Plugin, node: &str) -> Option<String> {
             let verb = crashing(&waiting.reason);
             format!("{} {verb} ({})", named(pod), waiting_text(waiting))
         }
-        Plugin::Pending(pod, message) => is_pending(&named(pod), message.as_deref().unwrap_or_default()),
+        Plugin::Pending(pod, why) => is_pending(pod, why),
         Plugin::NotReady(pod) => format!("{} is not ready", named(pod)),
         Plugin::Failed(pod, failure) => has_failed(&named(pod), failure),
         Plugin::OtherFolder(pod, own, other) => format!(
@@ -744,7 +747,7 @@ pub(crate) fn broken_link_text(link: &BrokenLink) -> String {
                 waiting_text(waiting)
             )
         }
-        BrokenLink::Pending(pod, message) => is_pending(&format!("pod/{pod}"), message),
+        BrokenLink::Pending(pod, why) => is_pending(pod, why),
         BrokenLink::NotReady(pod, None) => format!("pod/{pod} is not ready"),
         BrokenLink::NotReady(pod, Some(doing)) => format!("pod/{pod} is not ready: {}", doing_text(doing)),
         BrokenLink::Failed(pod, failure) => has_failed(&format!("pod/{pod}"), failure),
@@ -803,11 +806,12 @@ fn crashing(reason: &str) -> &'static str {
     }
 }
 
-fn is_pending(pod: &str, message: &str) -> String {
-    if message.is_empty() {
-        format!("{pod} is pending")
-    } else {
-        format!("{pod} is pending: {message}")
+fn is_pending(pod: &Key, why: &Unplaced) -> String {
+    match &why.port {
+        Some((port, user)) => {
+            format!("pod/{pod} is pending: it needs port {port} of the node, which pod/{user} has there")
+        }
+        None => format!("pod/{pod} is pending{}", said(&why.said)),
     }
 }
 
