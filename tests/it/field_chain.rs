@@ -3209,6 +3209,50 @@ const CASES: &[Case] = &[
         ],
         has_not: &["make node/nic-2 ready"],
     },
+    // An operator has taken the driver off a node for a change, which has failed.
+    Case {
+        ask: "explain pod/llm-5d9c7b6f4-q8v2z -n=ml --complete --now=2026-12-03T10:00:00Z",
+        file: "paused-for-a-failed-mig-change",
+        code: 1,
+        has: &[
+            "label nvidia.com/gpu.deploy.dra-driver=paused-for-mig-change keeps it off",
+            "which has failed (nvidia.com/mig.config.state=failed)",
+            "repair the change of the node",
+        ],
+        has_not: &["check whether it should run"],
+    },
+    // Others use the memory of a shared device.
+    Case {
+        ask: "explain deployment/ocr -n=ml --complete --now=2026-12-03T10:00:00Z",
+        file: "out-of-memory-on-a-shared-gpu",
+        code: 1,
+        has: &[
+            "give Deployment ocr a device of its own",
+            "pod/ml/chat-5d9c7b6f4-4kd7m, pod/ml/rag-5d9c7b6f4-z2v8q have the same claim",
+        ],
+        has_not: &["raise the memory limit"],
+    },
+    // The installation of a kernel driver waits for a pod that ends only with the driver.
+    Case {
+        ask: "explain pod/llm-5d9c7b6f4-m9x2c -n=ml --complete --now=2026-12-03T10:00:00Z",
+        file: "driver-manager-waits-for-the-pod",
+        code: 1,
+        has: &[
+            "break a circle: pod/gpu-operator/nvidia-driver-daemonset-4e0da waits until this pod is gone",
+            "NVIDIA/k8s-driver-manager#213",
+            "deleting this pod by force ends the circle now",
+        ],
+        has_not: &["check why its pod"],
+    },
+    Case {
+        ask: "explain pod/llm-5d9c7b6f4-p7q4z -n=ml --complete --now=2026-12-03T10:00:00Z",
+        file: "driver-manager-waits-for-the-pod",
+        code: 1,
+        has: &[
+            "publishes no devices for gpu-1: pod/gpu-operator/nvidia-driver-daemonset-4e0da waits until pod/ml/llm-5d9c7b6f4-m9x2c is gone",
+        ],
+        has_not: &[],
+    },
     // Another pod has the port of the node that the pod of a driver needs.
     Case {
         ask: "explain driver/dra.cpu --complete --now=2026-12-03T10:00:00Z",

@@ -15,8 +15,8 @@ use crate::words::delete_rule;
 use dra_model::{Cluster, DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, Doing, Due, Evidence, KeptOff, Maker, OF_CORES, Party, Plugin, PodStage,
-    Problem, Stages, Unread, controllers, has_logs, has_word, is_of_alignment, is_ready, lacks_network,
-    refuses_host_network, unreachable_registry,
+    Problem, Stages, Unread, controllers, has_logs, has_stopped, has_word, is_of_alignment, is_ready,
+    lacks_network, refuses_host_network, unreachable_registry,
 };
 use dra_rules::owners::{OwnerName, is_superseded, replacement};
 use dra_rules::reservation::{Lacks, Origin, may_run, unmade, users};
@@ -70,6 +70,15 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
     let of_node = || format!("node/{node}");
     let describe_node = || Command::kubectl("describe").object(Kind::Node, node).done();
     Some(match &stuck.cause {
+        Cause::DriverNotRegistered { driver, .. } if let Some(waiting) = stages.awaits_end(pod) => {
+            let has_ended = has_stopped(pod);
+            Advice::by_hand(
+                "RestoreDriver",
+                of_node(),
+                words::break_circle(driver, &waiting.key(), has_ended),
+            )
+            .look(describe(&waiting.key()))
+        }
         Cause::DriverNotRegistered { driver, plugin } => of_plugin(stages, driver, plugin, node),
         Cause::PrepareRefused { text, .. } if let Some(awaited) = stages.awaited(pod, text) => {
             let key = awaited.pod.key();
@@ -284,6 +293,18 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             Advice::by_hand("RepairContainer", of_pod(), words::out_of_memory(container))
                 .look(describe(&pod.key()))
         }
+        Cause::ContainerEnds(container, Some(end))
+            if lacks_device_memory(&end.message) && !beside(stages, pod).is_empty() =>
+        {
+            let (target, owner) = made_from(stages.cluster(), pod);
+            let others = named(&beside(stages, pod));
+            Advice::by_hand(
+                "RepairContainer",
+                target,
+                words::own_device(container, owner.as_ref(), &others),
+            )
+            .look(describe(&pod.key()))
+        }
         Cause::ContainerEnds(container, end) => {
             let is_done = end.as_ref().is_some_and(|end| end.exit_code == 0);
             let how = if is_done {
@@ -453,6 +474,31 @@ fn failed_job(cluster: &Cluster, pod: &Pod) -> Option<Key> {
     job.condition("Failed", "True").map(|_| job.key.clone())
 }
 
+/// The other pods on the node of `pod` that use its claims.
+fn beside<'c>(stages: &Stages<'c>, pod: &Pod) -> Vec<&'c Arc<Pod>> {
+    let users = |claim| users(stages.cluster(), claim).unwrap_or_default();
+    let users = stages.claims(pod).flat_map(|claim| users(claim));
+    users
+        .filter(|other| other.node() == pod.node() && other.metadata.uid != pod.metadata.uid)
+        .collect()
+}
+
+/// Pods as commands and sentences name them.
+fn named(pods: &[&Arc<Pod>]) -> Vec<String> {
+    pods.iter().map(|pod| format!("pod/{}", pod.key())).collect()
+}
+
+/// Returns whether a program found too little memory of its device, in the words of CUDA or ROCm, or of PyTorch for them.
+fn lacks_device_memory(text: &str) -> bool {
+    const WORDS: [&str; 4] = [
+        "CUDA out of memory",
+        "CUDA_ERROR_OUT_OF_MEMORY",
+        "cudaErrorMemoryAllocation",
+        "HIP out of memory",
+    ];
+    WORDS.iter().any(|words| text.contains(words))
+}
+
 /// Advice to recreate the pod.
 fn again(pod: &Arc<Pod>, remedy: Remedy) -> Advice {
     let target = format!("pod/{}", pod.key());
@@ -462,14 +508,7 @@ fn again(pod: &Arc<Pod>, remedy: Remedy) -> Advice {
 /// A driver that has the claim on its list prepares it anew once it has taken it back, which is when no pod of the node has it any more. One
 /// that runs with it is not ended for this one.
 fn lost(stages: &Stages<'_>, pod: &Arc<Pod>) -> Advice {
-    let mut pods: Vec<&Arc<Pod>> = vec![pod];
-    for claim in stages.claims(pod) {
-        let others = users(stages.cluster(), claim).unwrap_or_default();
-        let here = others
-            .into_iter()
-            .filter(|other| other.node() == pod.node() && other.metadata.uid != pod.metadata.uid);
-        pods.extend(here);
-    }
+    let others = beside(stages, pod);
     let has_lost = |pod: &Pod| {
         let found = stages.cluster().pod(&pod.key()).and_then(|pod| stages.stuck(pod));
         let cause = found.and_then(|found| found.stuck).map(|stuck| stuck.cause);
@@ -478,17 +517,15 @@ fn lost(stages: &Stages<'_>, pod: &Arc<Pod>) -> Advice {
             Some(Cause::DevicesUnresolvable { .. } | Cause::PreparationForgotten { .. })
         )
     };
-    let running: Vec<String> = pods[1..]
-        .iter()
-        .filter(|pod| may_run(pod) && !has_lost(pod))
-        .map(|pod| format!("pod/{}", pod.key()))
-        .collect();
+    let mut running = others.clone();
+    running.retain(|pod| may_run(pod) && !has_lost(pod));
     if !running.is_empty() {
-        return again(pod, Remedy::by_hand(words::unused_first(&running)));
+        return again(pod, Remedy::by_hand(words::unused_first(&named(&running))));
     }
-    let several = pods.len() > 1;
+    let is_alone = others.is_empty();
+    let pods = std::iter::once(pod).chain(others);
     let advice = again(pod, replace_pods(stages.cluster(), &pod.metadata.namespace, pods));
-    if !several {
+    if is_alone {
         return advice;
     }
     Advice {
@@ -691,7 +728,8 @@ pub(crate) fn look_at_link(link: &BrokenLink) -> Result<Script, NoCommand> {
         BrokenLink::Refused(refused) => (refused.kind.resource(), &refused.maker),
         BrokenLink::NoPod(set, _) | BrokenLink::Unselected(set, _) => (Maker::DaemonSet.resource(), set),
         BrokenLink::Crashing(pod, waiting) if !has_logs(&waiting.reason) => ("pod", pod),
-        BrokenLink::Pending(pod, _)
+        BrokenLink::Circle(pod, _)
+        | BrokenLink::Pending(pod, _)
         | BrokenLink::Failed(pod, _)
         | BrokenLink::NotReady(pod, Some(Doing::Failing(..) | Doing::Pulling(..))) => ("pod", pod),
         BrokenLink::Crashing(pod, _)

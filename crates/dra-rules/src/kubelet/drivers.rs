@@ -199,6 +199,9 @@ pub(super) fn lacked<'s>(
 /// Returns why pods with this nodeSelector, of a DaemonSet that may not have been read, do not select the node.
 pub(super) fn unselected(node_selector: &[(Str, Str)], set: Option<&Owner>, node: &Node) -> Option<KeptOff> {
     let missing: Vec<(Str, Str)> = lacked(node_selector, node).cloned().collect();
+    if let Some(paused) = missing.iter().find_map(|(key, _)| paused(node, key)) {
+        return Some(paused);
+    }
     if !missing.is_empty() {
         return Some(KeptOff::Labels(missing));
     }
@@ -206,11 +209,42 @@ pub(super) fn unselected(node_selector: &[(Str, Str)], set: Option<&Owner>, node
     Some(KeptOff::Affinity(affinity.clone()))
 }
 
+/// Returns that an operator has taken pods off the node for a change, such as one of MIG, and has yet to put them back. NVIDIA's
+/// `k8s-driver-manager` and `mig-parted` write `paused-for-…` into the labels that they take away.
+fn paused(node: &Node, key: &Str) -> Option<KeptOff> {
+    let value = node
+        .metadata
+        .label(key)
+        .filter(|value| value.starts_with("paused-for-"))?;
+    let has_failed = value.contains("mig")
+        && node
+            .metadata
+            .label(MIG_STATE)
+            .is_some_and(|state| *state == "failed");
+    Some(KeptOff::Paused {
+        label: key.clone(),
+        value: value.clone(),
+        has_failed,
+    })
+}
+
+/// The label with how far a change of MIG is.
+pub const MIG_STATE: &str = "nvidia.com/mig.config.state";
+
 /// Reason that keeps the pods of a DaemonSet off a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KeptOff {
     /// Labels that its nodeSelector asks for.
     Labels(Vec<(Str, Str)>),
+    /// A label that its nodeSelector asks for has another value for as long as an operator changes the node.
+    Paused {
+        /// The label.
+        label: Str,
+        /// What it is for.
+        value: Str,
+        /// Whether the change has failed.
+        has_failed: bool,
+    },
     /// The node affinity that it requires.
     Affinity(NodeSelector),
     /// A taint that it does not tolerate.

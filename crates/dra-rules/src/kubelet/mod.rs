@@ -39,10 +39,10 @@ use dra_model::{
 pub use cause::{Attaching, Cause, Due, Evidence, Party, lacks_network, refuses_host_network};
 use drivers::Drivers;
 pub use drivers::{
-    Failure, KeptOff, PUBLISHING_SECONDS, Plugin, Unplaced, controllers, daemon_set_of, is_called_like,
-    is_called_plugin, is_over, is_pod_of, is_ready, kept_off, republishing, unscheduled,
+    Failure, KeptOff, MIG_STATE, PUBLISHING_SECONDS, Plugin, Unplaced, controllers, daemon_set_of,
+    is_called_like, is_called_plugin, is_over, is_pod_of, is_ready, kept_off, republishing, unscheduled,
 };
-pub use ending::{has_run, last_end};
+pub use ending::{has_run, has_stopped, last_end};
 pub use heartbeat::{Heartbeat, ailment, without_network};
 use heartbeat::{is_of_runtime, why_not_ready};
 pub use plugin::offered_by_plugin;
@@ -78,6 +78,9 @@ const SILENT_SECONDS: u64 = 300;
 
 /// Time that the kubelet needs to mount the volumes of a pod.
 const MOUNTING_SECONDS: u64 = 60;
+
+/// The init container that waits until the pods with devices of the node are gone.
+const DRIVER_MANAGER: &str = "k8s-driver-manager";
 
 /// So many words of a pod's name in a text are not there by chance.
 const NAMING_WORDS: usize = 3;
@@ -882,6 +885,17 @@ impl<'c> Stages<'c> {
                 .filter(is_its)
                 .find_map(|other| self.stuck(other))
         })
+    }
+
+    /// The pod on the node of `pod`, which is being deleted, that waits for its end to install what drivers need: that of NVIDIA's kernel driver with
+    /// `k8s-driver-manager` (NVIDIA/k8s-driver-manager#213).
+    pub fn awaits_end(&self, pod: &Pod) -> Option<&'c Arc<Pod>> {
+        let is_waiting = |other: &&Arc<Pod>| {
+            other.node() == pod.node()
+                && matches!(self.doing(other), Some(Doing::Initializing(container, _)) if container == DRIVER_MANAGER)
+        };
+        let mut others = self.cluster.pods();
+        others.find(|other| pod.metadata.is_deleting() && is_waiting(other))
     }
 
     /// The drivers of the pod that a text of gRPC may be about: the name of the socket has that of the driver, where there is one.

@@ -92,7 +92,9 @@ pub enum BrokenLink {
     Unselected(Key, KeptOff),
     /// A container of its pod ends again and again, or cannot be started.
     Crashing(Key, Waiting),
-    /// Its pod has no node yet; the scheduler's message.
+    /// It crashes without what the first pod installs, which waits for the end of the second, which ends only with the driver.
+    Circle(Key, Key),
+    /// Its pod has no node yet, and why.
     Pending(Key, Unplaced),
     /// Its pod has been there for long, and is not ready; what it does, as far as the kubelet says.
     NotReady(Key, Option<Doing>),
@@ -127,7 +129,7 @@ impl BrokenLink {
     /// The pod of the driver on the node.
     pub fn pod(&self) -> Option<&Key> {
         match self {
-            Self::Refused(_) | Self::NoPod(..) | Self::Unselected(..) => None,
+            Self::Refused(_) | Self::NoPod(..) | Self::Unselected(..) | Self::Circle(..) => None,
             Self::Crashing(pod, _)
             | Self::Pending(pod, _)
             | Self::NotReady(pod, _)
@@ -153,17 +155,34 @@ impl Stages<'_> {
         let link = self.own_link(driver, node)?;
         // It waits for what it runs upon, or was taken off the node for that.
         let waits = match &link {
-            BrokenLink::NotReady(_, Some(Doing::Initializing(..))) => true,
+            BrokenLink::NotReady(_, Some(Doing::Initializing(..)))
+            | BrokenLink::NoPod(_, Some(KeptOff::Paused { .. })) => true,
             BrokenLink::NoPod(_, Some(KeptOff::Labels(labels))) => labels
                 .iter()
                 .any(|(key, _)| lookup(&node.metadata.labels, key).is_some()),
             _ => false,
         };
+        if let Some((waiting, pod)) = self.circle(driver, node, &link) {
+            return Some(BrokenLink::Circle(waiting.key(), pod.key()));
+        }
         Some(
             self.crashing_beside(driver, node)
                 .filter(|_| waits)
                 .unwrap_or(link),
         )
+    }
+
+    /// The pod on the node that waits for the end of another one before it installs what the driver crashes without, and that one, which has
+    /// devices of the driver and so ends only with it.
+    fn circle(&self, driver: &Str, node: &Node, link: &BrokenLink) -> Option<(&Arc<Pod>, &Arc<Pod>)> {
+        let has_devices = |pod: &&Arc<Pod>| {
+            let mut results = self.claims(pod).flat_map(|claim| claim.results());
+            pod.node() == Some(&node.metadata.name) && results.any(|result| result.driver == *driver)
+        };
+        let mut pods = self.cluster.pods().filter(has_devices);
+        matches!(link, BrokenLink::Crashing(..))
+            .then(|| pods.find_map(|pod| Some((self.awaits_end(pod)?, pod))))
+            .flatten()
     }
 
     /// The pod of another DaemonSet on the node that is called like the driver and does not start, such as that of the kernel's driver.

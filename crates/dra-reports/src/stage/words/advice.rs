@@ -320,6 +320,21 @@ pub(in super::super) fn out_of_memory(container: &str) -> Text {
     )
 }
 
+/// A container that does not get the memory of a device that other pods use, too.
+pub(in super::super) fn own_device(container: &str, owner: Option<&OwnerName>, others: &[String]) -> Text {
+    Text::new(
+        format!(
+            "give {} a device of its own, or let container {container} use less of its memory",
+            maker(owner)
+        ),
+        format!(
+            "{} {} the same claim, and what they use of the memory of its device is not left for it",
+            some(others),
+            if others.len() == 1 { "has" } else { "have" }
+        ),
+    )
+}
+
 /// A container that does not start.
 pub(in super::super) fn start_container(container: &str) -> Text {
     Text::new(
@@ -641,6 +656,24 @@ pub(in super::super) fn attach() -> Text {
     )
 }
 
+const NEWER_MANAGER: &str =
+    "a newer k8s-driver-manager does not wait where no driver is loaded (NVIDIA/k8s-driver-manager#213)";
+
+/// A driver that needs what waits for the end of a pod, which needs the driver.
+pub(in super::super) fn break_circle(driver: &str, waiting: &Key, has_ended: bool) -> Text {
+    let now = if has_ended {
+        "; the containers of this pod have ended, so that deleting this pod by force ends the circle now"
+    } else {
+        ""
+    };
+    Text::new(
+        format!(
+            "ask an administrator to break a circle: pod/{waiting} waits until this pod is gone before it installs what driver {driver} needs, and the pod ends only with that driver"
+        ),
+        format!("{NEWER_MANAGER}{now}"),
+    )
+}
+
 /// A driver that does not run on a node.
 pub(in super::super) fn restore(driver: &str, node: &str, what: &Restore<'_>) -> Text {
     const RETRIES: &str = "the kubelet retries automatically";
@@ -721,6 +754,21 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
             "let its namespace admit its pods, for example with a ResourceQuota for their priority class"
         }
         BrokenLink::Refused(_) => "fix what the API server rejects in its pods",
+        BrokenLink::NoPod(
+            _,
+            Some(KeptOff::Paused {
+                label, has_failed, ..
+            }),
+        ) => {
+            let what = if *has_failed {
+                "repair the change of the node, which has paused the driver (the operator's log says why it failed)"
+            } else {
+                "check whether the operator makes progress with its change of the node, which has paused the driver"
+            };
+            return format!(
+                "ask an administrator to {what}: the operator sets {label} back itself once it is done"
+            );
+        }
         BrokenLink::NoPod(_, Some(KeptOff::Taint(_))) => {
             "let its DaemonSet tolerate the taint, if it should run on such nodes"
         }
@@ -733,6 +781,9 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
         }
         BrokenLink::Failed(_, failure) if failure.is_of_resource() => {
             "request less for its pod, or to free what it requests on the node"
+        }
+        BrokenLink::Circle(_, pod) => {
+            return format!("ask an administrator to end the circle: {NEWER_MANAGER}; see pod/{pod}");
         }
         BrokenLink::Crashing(pod, waiting) => {
             let mut ends = waiting.end.iter();

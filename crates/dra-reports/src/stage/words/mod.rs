@@ -9,8 +9,8 @@ use crate::warnings::missing;
 use crate::words::{counted, tainted};
 use dra_model::{ContainerEnd, DeviceId, Gate, Key, Pod, Str, Time};
 use dra_rules::kubelet::{
-    Attaching, BrokenLink, Cause, Doing, Due, Evidence, Failure, Heartbeat, KeptOff, Party, Plugin, Problem,
-    Refused, Restarted, Unknown, Unplaced, Unread, Waiting, Waits, has_logs,
+    Attaching, BrokenLink, Cause, Doing, Due, Evidence, Failure, Heartbeat, KeptOff, MIG_STATE, Party,
+    Plugin, Problem, Refused, Restarted, Unknown, Unplaced, Unread, Waiting, Waits, has_logs,
 };
 use dra_rules::owners::{Incomplete, OwnerName};
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
@@ -620,6 +620,15 @@ pub(crate) fn kept_off_text(kept_off: &KeptOff) -> String {
         KeptOff::Labels(_) | KeptOff::Affinity(_) => {
             format!("its {}, which the node lacks", required_text(kept_off))
         }
+        KeptOff::Paused { has_failed, .. } => {
+            let why = if *has_failed {
+                format!(", which has failed ({MIG_STATE}=failed)")
+            } else {
+                String::new()
+            };
+            let label = asked_text(kept_off);
+            format!("the node's label {label} keeps it off during a change of the node{why}")
+        }
         KeptOff::Taint(taint) => format!("it does not tolerate the node's taint {taint}"),
     }
 }
@@ -636,6 +645,7 @@ fn required_text(kept_off: &KeptOff) -> String {
 pub(crate) fn asked_text(kept_off: &KeptOff) -> String {
     match kept_off {
         KeptOff::Labels(labels) => labels_text(labels),
+        KeptOff::Paused { label, value, .. } => format!("{label}={value}"),
         KeptOff::Affinity(selector) => selector_terms(selector).join(" or "),
         KeptOff::Taint(taint) => format!("taint {taint}"),
     }
@@ -748,6 +758,9 @@ pub(crate) fn broken_link_text(link: &BrokenLink) -> String {
             )
         }
         BrokenLink::Pending(pod, why) => is_pending(pod, why),
+        BrokenLink::Circle(waiting, pod) => format!(
+            "pod/{waiting} waits until pod/{pod} is gone before it installs what the driver needs, and that pod ends only with the driver"
+        ),
         BrokenLink::NotReady(pod, None) => format!("pod/{pod} is not ready"),
         BrokenLink::NotReady(pod, Some(doing)) => format!("pod/{pod} is not ready: {}", doing_text(doing)),
         BrokenLink::Failed(pod, failure) => has_failed(&format!("pod/{pod}"), failure),
