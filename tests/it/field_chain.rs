@@ -3260,6 +3260,170 @@ const CASES: &[Case] = &[
         has: &["requests no amount of bandwidth, so it has all of 25Gi: an amount in template/media/any-nic"],
         has_not: &[],
     },
+    // A kubelet skips the claims behind one that is prepared for another pod.
+    Case {
+        ask: "explain pod/gateway-b -n=net --complete --now=2026-12-03T10:00:00Z",
+        file: "claim-behind-a-shared-one",
+        code: 1,
+        has: &[
+            "the kubelet on nic-1 skipped claim/net/gateway-b-own-a4ce7, behind claim/net/storage-net",
+            "prepared for pod/net/gateway-a",
+            "upgrade the kubelet on nic-1 to 1.34.4",
+            "list claim storage-net last",
+        ],
+        has_not: &["without its checkpoint", "recreate the pod"],
+    },
+    Case {
+        ask: "check --complete --now=2026-12-03T10:00:00Z",
+        file: "claim-behind-a-shared-one",
+        code: 1,
+        has: &["DRA085", "issue/kubernetes/135901"],
+        has_not: &["DRA083"],
+    },
+    // A taint that keeps no pod off.
+    Case {
+        ask: "explain node/gke-a100-1 --complete --now=2026-12-03T10:00:00Z",
+        file: "soft-taint-of-an-autoscaler",
+        code: 0,
+        has: &["room for 4 of gpu.nvidia.com"],
+        has_not: &["PreferNoSchedule", "must tolerate"],
+    },
+    // Devices that are shared have something left.
+    Case {
+        ask: "explain node/gpu-1 --complete --now=2026-12-03T10:00:00Z",
+        file: "memory-here-and-cores-there",
+        code: 0,
+        has: &["room for a share of hami-core-gpu.project-hami.io (cores 60, memory 15Gi)"],
+        has_not: &["no request"],
+    },
+    // Devices for all nodes, on one that the DaemonSet of their driver does not select.
+    Case {
+        ask: "explain node/app-1 --complete --now=2026-12-03T10:00:00Z",
+        file: "network-device-on-a-node-without-its-driver",
+        code: 1,
+        has: &[
+            "no driver of its devices is running there",
+            "requires acme.io/fpga-client=true",
+        ],
+        has_not: &["room for"],
+    },
+    // A kubelet rejects what it cannot align, on each node.
+    Case {
+        ask: "explain -A --complete --now=2026-12-03T10:00:00Z",
+        file: "cpus-of-whole-cores",
+        code: 1,
+        has: &[
+            "9 pods failed: 1 cause",
+            "the kubelet rejected it: SMTAlignmentError",
+            "request whole cores in Deployment upf",
+        ],
+        has_not: &["recreate the pod"],
+    },
+    // The same for the CPUs of one NUMA node.
+    Case {
+        ask: "explain statefulset/du -n=ran --complete --now=2026-12-03T10:00:00Z",
+        file: "cpus-of-two-numa-nodes",
+        code: 1,
+        has: &[
+            "TopologyAffinityError",
+            "request fewer CPUs or devices in StatefulSet du",
+            "topology manager policy",
+        ],
+        has_not: &["recreate the pod"],
+    },
+    // A pod in the network of its node claims a network device.
+    Case {
+        ask: "explain job/nccl -n=train --complete --now=2026-12-03T10:00:00Z",
+        file: "host-network-and-a-nic",
+        code: 1,
+        has: &["remove hostNetwork, or the claim of the network device, from Job nccl"],
+        has_not: &["check the container runtime"],
+    },
+    // A ComputeDomain waits for more nodes than there are pods.
+    Case {
+        ask: "explain job/nccl -n=ml --complete --now=2026-12-03T10:00:00Z",
+        file: "compute-domain-larger-than-its-job",
+        code: 1,
+        has: &[
+            "all its pods are of Job nccl, which runs 3 pods",
+            "recreate ComputeDomain nccl with numNodes 3",
+        ],
+        has_not: &["get all nodes"],
+    },
+    // The network of a node is not set up.
+    Case {
+        ask: "explain pod/edge-5d9c7b6f4-4kd7m -n=net --complete --now=2026-12-03T10:00:00Z",
+        file: "node-without-a-route",
+        code: 1,
+        has: &[
+            "1. set up the network of node/nic-2",
+            "NetworkUnavailable=True: Node created without a route",
+        ],
+        has_not: &["make node/nic-2 ready"],
+    },
+    // An operator has taken the driver off a node for a change, which has failed.
+    Case {
+        ask: "explain pod/llm-5d9c7b6f4-q8v2z -n=ml --complete --now=2026-12-03T10:00:00Z",
+        file: "paused-for-a-failed-mig-change",
+        code: 1,
+        has: &[
+            "label nvidia.com/gpu.deploy.dra-driver=paused-for-mig-change keeps it off",
+            "which has failed (nvidia.com/mig.config.state=failed)",
+            "repair the change of the node",
+        ],
+        has_not: &["check whether it should run"],
+    },
+    // Others use the memory of a shared device.
+    Case {
+        ask: "explain deployment/ocr -n=ml --complete --now=2026-12-03T10:00:00Z",
+        file: "out-of-memory-on-a-shared-gpu",
+        code: 1,
+        has: &[
+            "give Deployment ocr a device of its own",
+            "pod/ml/chat-5d9c7b6f4-4kd7m, pod/ml/rag-5d9c7b6f4-z2v8q have the same claim",
+        ],
+        has_not: &["raise the memory limit"],
+    },
+    // The installation of a kernel driver waits for a pod that ends only with the driver.
+    Case {
+        ask: "explain pod/llm-5d9c7b6f4-m9x2c -n=ml --complete --now=2026-12-03T10:00:00Z",
+        file: "driver-manager-waits-for-the-pod",
+        code: 1,
+        has: &[
+            "break a circle: pod/gpu-operator/nvidia-driver-daemonset-4e0da waits until this pod is gone",
+            "NVIDIA/k8s-driver-manager#213",
+            "deleting this pod by force ends the circle now",
+        ],
+        has_not: &["check why its pod"],
+    },
+    Case {
+        ask: "explain pod/llm-5d9c7b6f4-p7q4z -n=ml --complete --now=2026-12-03T10:00:00Z",
+        file: "driver-manager-waits-for-the-pod",
+        code: 1,
+        has: &[
+            "publishes no devices for gpu-1: pod/gpu-operator/nvidia-driver-daemonset-4e0da waits until pod/ml/llm-5d9c7b6f4-m9x2c is gone",
+        ],
+        has_not: &[],
+    },
+    // Another pod has the port of the node that the pod of a driver needs.
+    Case {
+        ask: "explain driver/dra.cpu --complete --now=2026-12-03T10:00:00Z",
+        file: "port-of-the-driver-taken",
+        code: 1,
+        has: &["it needs port 8080 of the node, which pod/monitoring/nic-exporter-"],
+        has_not: &["didn't have free ports"],
+    },
+    // The image of a volume, rather than that of a container.
+    Case {
+        ask: "explain pod/qwen-5d9c7b6f4-4kd7m -n=ml --complete --now=2026-12-03T10:00:00Z",
+        file: "image-volume-that-is-not-in-the-registry",
+        code: 1,
+        has: &[
+            "the image of volume weights is not pulled",
+            "correct the image of volume weights in Deployment qwen",
+        ],
+        has_not: &["fix container main"],
+    },
 ];
 
 #[test]

@@ -208,6 +208,8 @@ pub struct Volumes {
     /// A directory of the node where plugins register with the kubelet, if mounted: evidence that the pod may belong to
     /// a driver.
     pub plugin_folder: Option<Str>,
+    /// Those with the content of an image: their names and the images.
+    pub images: Vec<(Str, Str)>,
 }
 
 /// Name of the directory where the kubelet looks for plugins, as far as its name goes: what is above it is the
@@ -222,6 +224,7 @@ impl Part for Volumes {
                 bind: false,
                 claims: Vec::new(),
                 plugin_folder: None,
+                images: Vec::new(),
             }
         }
     }
@@ -230,7 +233,7 @@ impl Part for Volumes {
 /// Volumes without any of these facts take no memory.
 fn volumes<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Repeated<Volumes>, D::Error> {
     let found = Volumes::deserialize(deserializer)?;
-    if found.bind || found.plugin_folder.is_some() {
+    if found.bind || found.plugin_folder.is_some() || !found.images.is_empty() {
         return Ok(found.into());
     }
     Ok(Repeated::default())
@@ -244,6 +247,15 @@ impl<'de> Deserialize<'de> for Volumes {
             persistent_volume_claim: Option<VolumeClaim>,
             ephemeral: Option<serde::de::IgnoredAny>,
             host_path: Option<HostPath>,
+            #[serde(deserialize_with = "or_default")]
+            name: Str,
+            image: Option<Image>,
+        }
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Image {
+            #[serde(deserialize_with = "or_default")]
+            reference: Str,
         }
         #[derive(Default, Deserialize)]
         #[serde(rename_all = "camelCase", default)]
@@ -275,6 +287,11 @@ impl<'de> Deserialize<'de> for Volumes {
             plugin_folder: paths
                 .find(|path| path.split('/').any(|part| part == PLUGINS_REGISTRY))
                 .map(|path| path.as_str().into()),
+            images: all
+                .iter()
+                .filter_map(|volume| Some((volume.name.clone(), volume.image.as_ref()?.reference.clone())))
+                .filter(|(_, image)| !image.is_empty())
+                .collect(),
         })
     }
 }

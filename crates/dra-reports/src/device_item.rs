@@ -203,7 +203,10 @@ impl CounterItem {
     }
 }
 
-fn by_name<T: Serialize, S: serde::Serializer>(pairs: &[(Str, T)], serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn by_name<T: Serialize, S: serde::Serializer>(
+    pairs: &[(Str, T)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_map(pairs.iter().map(|(name, value)| (name, value)))
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::allocation::Settings;
+use super::device_item::by_name;
 use super::stage::{broken_link_text, republishing_text};
 use super::warnings::missing;
 use super::words::{self, Fit, NodeObstacle, Room};
@@ -13,11 +14,12 @@ use super::{DeviceFilter, DeviceItem, Sentence, Warnings, devices};
 use dra_allocator::Limits;
 use dra_allocator::devices::{ClassSelectors, DeviceState, Unavailable};
 use dra_model::{
-    Claim, ClaimSpec, Cluster, DeviceClaim, DeviceRequest, Kind, MOST_RESULTS, Meta, Node, Request, Str,
+    CapacityRequirements, Claim, ClaimSpec, Cluster, DeviceClaim, DeviceRequest, Kind, MOST_RESULTS, Meta,
+    Node, Quantity, Request, Str,
 };
 use dra_rules::health::Health;
 use dra_rules::kubelet::{BrokenLink, Stages, known_drivers, republishing};
-use dra_rules::scheduling::{Scheduler, Start, Verdict, tells_removal, tells_unfit};
+use dra_rules::scheduling::{Scheduler, Start, Verdict, keeps_pods_off, tells_removal, tells_unfit};
 
 /// The report.
 #[macro_rules_attribute::apply(report)]
@@ -31,7 +33,7 @@ pub struct NodeRoom {
     /// What keeps pods off the node, whatever they request: it is cordoned, it is being deleted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub obstacles: Vec<&'static str>,
-    /// Taints of the node that pods have to tolerate: `key=value:Effect`.
+    /// Taints of the node that pods have to tolerate: `key=value:Effect`. Those with `PreferNoSchedule` keep no pod off.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub taints: Vec<String>,
     /// The drivers whose devices the node reaches, by name.
@@ -139,6 +141,11 @@ pub struct ClassRoom {
     /// The largest number of devices that a claim with one request for the class gets, by a dry run of the allocator; absent when it is
     /// unknown.
     pub largest: Option<u64>,
+    /// What is left of a shared device that a request for as much gets, where no request without amounts fits: one takes as much as the
+    /// driver has as the default.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
+    #[schemars(with = "std::collections::BTreeMap<Str, Quantity>")]
+    pub share: Vec<(Str, Quantity)>,
     /// The number is the most that a claim can have, so that there may be more.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_limit: bool,
@@ -169,13 +176,15 @@ pub fn node_room(cluster: &Cluster, node: &Arc<Node>, settings: &Settings<'_>) -
         unknown.extend(cluster.gap(kind, "").map(missing));
     }
     let scheduler = Scheduler::new(cluster, settings.now);
-    let mut of_class: BTreeMap<&Str, usize> = BTreeMap::new();
-    for class in published.iter().flat_map(|item| item.classes.iter().flatten()) {
-        *of_class.entry(class).or_default() += 1;
+    let mut of_class: BTreeMap<&Str, Vec<&DeviceItem>> = BTreeMap::new();
+    for item in &published {
+        for class in item.classes.iter().flatten() {
+            of_class.entry(class).or_default().push(item);
+        }
     }
     let classes: Vec<ClassRoom> = of_class
         .into_iter()
-        .map(|(class, devices)| ClassRoom::of(&scheduler, node, class, devices, settings))
+        .map(|(class, items)| ClassRoom::of(&scheduler, node, class, &items, settings))
         .collect();
     let mut obstacles = Vec::new();
     if node.spec.unschedulable {
@@ -190,7 +199,10 @@ pub fn node_room(cluster: &Cluster, node: &Arc<Node>, settings: &Settings<'_>) -
     }
     let name = &node.metadata.name;
     let stages = Stages::of(cluster, settings.now);
-    let drivers = DriverRoom::of(&published, |driver| stages.unprepared(driver, node));
+    let drivers = DriverRoom::of(&published, |driver| {
+        let absent = || stages.unselected(driver, node);
+        stages.unprepared(driver, node).or_else(absent)
+    });
     if !drivers.is_empty() && drivers.iter().all(|room| room.unprepared.is_some()) {
         obstacles.push(NodeObstacle::Unprepared);
     }
@@ -203,12 +215,13 @@ pub fn node_room(cluster: &Cluster, node: &Arc<Node>, settings: &Settings<'_>) -
         _ => verdict(&classes, &obstacles, !unknown.is_empty()),
     };
     let summary = words::room(&room).into();
+    let taints = node.spec.taints.iter().filter(|taint| keeps_pods_off(taint));
     NodeRoom {
         node: node.metadata.name.clone(),
         verdict,
         summary,
         obstacles: obstacles.into_iter().map(words::obstacle).collect(),
-        taints: node.spec.taints.iter().map(ToString::to_string).collect(),
+        taints: taints.map(ToString::to_string).collect(),
         drivers,
         classes,
         silent_drivers: SilentDriver::of(&stages, node),
@@ -224,11 +237,12 @@ fn verdict<'c>(
     has_gaps: bool,
 ) -> (RoomVerdict, Room<'c>) {
     let fits = classes.iter().filter_map(|room| {
-        let devices = room.largest.filter(|largest| *largest > 0)?;
-        let (class, at_limit) = (&room.class, room.at_limit);
-        Some(Fit {
+        let devices = room.largest?;
+        let (class, at_limit, share) = (&room.class, room.at_limit, &room.share);
+        (devices > 0 || !share.is_empty()).then_some(Fit {
             class,
             devices,
+            share,
             at_limit,
         })
     });
@@ -278,23 +292,38 @@ impl ClassRoom {
         scheduler: &Scheduler,
         node: &Arc<Node>,
         class: &Str,
-        devices: usize,
+        items: &[&DeviceItem],
         settings: &Settings<'_>,
     ) -> Self {
-        let fits = |count: u64| fits(scheduler, node, class, count, settings);
-        let most = MOST_RESULTS.unsigned_abs().min(devices as u64);
-        let (largest, problem) = match largest(most, fits) {
+        let fits =
+            |count: u64, amounts: &[(Str, Quantity)]| fits(scheduler, node, class, count, amounts, settings);
+        let most = MOST_RESULTS.unsigned_abs().min(items.len() as u64);
+        let (largest, problem) = match largest(most, |count| fits(count, &[])) {
             Ok(largest) => (Some(largest), None),
             Err(problem) => (None, Some(problem)),
         };
+        let shared = items
+            .iter()
+            .filter(|item| largest == Some(0) && item.state == DeviceState::Shared);
+        let mut shares = shared.map(|item| what_is_left(item));
+        let share = shares.find(|share| !share.is_empty() && fits(1, share) == Ok(true));
         Self {
             class: class.clone(),
-            devices,
+            devices: items.len(),
+            share: share.unwrap_or_default(),
             at_limit: largest == Some(MOST_RESULTS.unsigned_abs()),
             largest,
             problem,
         }
     }
+}
+
+/// What the shares of a device leave.
+fn what_is_left(item: &DeviceItem) -> Vec<(Str, Quantity)> {
+    let capacities = item.capacity.iter();
+    capacities
+        .filter_map(|(name, capacity)| Some((name.clone(), capacity.remaining.clone()?)))
+        .collect()
 }
 
 /// The largest number up to `most` that fits: with as many devices fewer fit too.
@@ -314,7 +343,7 @@ fn largest(most: u64, fits: impl Fn(u64) -> Result<bool, String>) -> Result<u64,
     Ok(fitting)
 }
 
-/// Whether a claim with one request for `count` devices of `class` fits on `node`.
+/// Whether a claim with one request for `count` devices of `class`, with such amounts of their capacity, fits on `node`.
 ///
 /// # Errors
 /// Reasons why it is unknown.
@@ -323,11 +352,16 @@ fn fits(
     node: &Arc<Node>,
     class: &Str,
     count: u64,
+    amounts: &[(Str, Quantity)],
     settings: &Settings<'_>,
 ) -> Result<bool, String> {
+    let capacity = (!amounts.is_empty()).then(|| CapacityRequirements {
+        requests: amounts.to_vec(),
+    });
     let request = DeviceRequest {
         device_class_name: class.clone(),
         count: i64::try_from(count).unwrap_or(i64::MAX),
+        capacity,
         ..DeviceRequest::default()
     };
     let spec = ClaimSpec {

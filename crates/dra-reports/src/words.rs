@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dra_model::{
     Class, ConsumerReference, DeviceId, Evidence, Gap, Gate, Key, Kind, Meta, NodeSelector, OwnerReference,
-    Pool, PoolId, Slice, Str, TOO_MUCH_WORK, Taint,
+    Pool, PoolId, Quantity, Slice, Str, TOO_MUCH_WORK, Taint,
 };
 
 use dra_allocator::devices::PoolFault;
@@ -426,6 +426,8 @@ pub(super) fn obstacle(obstacle: NodeObstacle) -> &'static str {
 pub(super) struct Fit<'a> {
     pub(super) class: &'a Str,
     pub(super) devices: u64,
+    /// What a request gets instead where that is none.
+    pub(super) share: &'a [(Str, Quantity)],
     pub(super) at_limit: bool,
 }
 
@@ -449,6 +451,12 @@ pub(super) fn room(room: &Room<'_>) -> String {
         Room::Closed(why) => format!("accepts no new pods: {}", obstacle(*why)),
         Room::For(fits) => {
             let fits = fits.iter().map(|fit| {
+                if !fit.share.is_empty() {
+                    let amounts: Vec<String> = (fit.share.iter())
+                        .map(|(name, amount)| format!("{name} {amount}"))
+                        .collect();
+                    return format!("a share of {} ({})", fit.class, amounts.join(", "));
+                }
                 let or_more = if fit.at_limit { " or more" } else { "" };
                 format!("{}{or_more} of {}", fit.devices, fit.class)
             });

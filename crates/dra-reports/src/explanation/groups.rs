@@ -858,6 +858,7 @@ fn strength(link: &BrokenLink, is_alike: impl Fn() -> bool) -> u8 {
         BrokenLink::Refused(_)
         | BrokenLink::Unselected(..)
         | BrokenLink::Crashing(..)
+        | BrokenLink::Circle(..)
         | BrokenLink::Pending(..)
         | BrokenLink::Failed(..)
         | BrokenLink::Forbidden(..) => 3,

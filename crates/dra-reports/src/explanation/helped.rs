@@ -23,7 +23,7 @@ use dra_model::{
     Time, is_similar, lookup,
 };
 use dra_rules::health::{Health, HealthIndex};
-use dra_rules::kubelet::ailment;
+use dra_rules::kubelet::{ailment, without_network};
 use dra_rules::owners::{Ending, Lineage};
 use dra_rules::reservation::{
     self, Origin, PodGroups, claim_names, is_done, is_former, manager, pod_of_entry, resolves_to,
@@ -566,6 +566,14 @@ impl Helped<'_> {
                 let similar = known.find(|value| wanted.is_some_and(|wanted| is_meant(value, wanted)));
                 amount(similar.map(ToString::to_string))
             }
+            Fix::RestoreNode { node }
+                if self
+                    .cluster
+                    .node(node)
+                    .is_some_and(|node| without_network(node).is_some()) =>
+            {
+                Before::NoNetwork
+            }
             _ => Before::Unknown,
         }
     }
@@ -750,11 +758,13 @@ fn is_added_later(cluster: &Cluster, pod: &Pod, fix: &Fix) -> bool {
 /// How a node gets ready that cannot run pods, and what it says of itself.
 pub(super) fn restoring(cluster: &Cluster, name: &Str) -> Remedy {
     let node = cluster.node(name);
-    let how = match node.and_then(|node| unfit_taint(node)) {
-        Some(taint) => Remedy::by_hand(words::unfit(taint)),
-        None => Remedy::by_hand(words::RESTORE_NODE),
+    let network = node.and_then(|node| without_network(node));
+    let how = match (network, node.and_then(|node| unfit_taint(node))) {
+        (Some(_), _) => Remedy::by_hand(words::SET_UP_NETWORK),
+        (None, Some(taint)) => Remedy::by_hand(words::unfit(taint)),
+        (None, None) => Remedy::by_hand(words::RESTORE_NODE),
     };
-    match node.and_then(|node| ailment(node)) {
+    match network.or_else(|| ailment(node?)) {
         Some(condition) => how.note(words::ailing(name, condition)),
         None => how,
     }

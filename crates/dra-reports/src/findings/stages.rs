@@ -128,7 +128,7 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         | Cause::PreparedForOtherClaim { .. } => Code::ClaimStillPrepared,
         Cause::DevicesUnresolvable { .. } | Cause::PreparationForgotten { .. } => Code::DevicesLost,
         Cause::UnprepareFails { .. } => Code::UnprepareFails,
-        Cause::KubeletTooOld { .. } => Code::KubeletTooOld,
+        Cause::KubeletTooOld { .. } | Cause::ClaimSkipped { .. } => Code::KubeletTooOld,
         Cause::ClaimUnreadable { .. }
         | Cause::VolumesNotMounted { .. }
         | Cause::NetworkNotReady { .. }
@@ -144,6 +144,7 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         Cause::NodeGone { .. } => Code::PodOnOtherNode,
         Cause::ToBeEvicted { due: Due::Overdue(_) | Due::Unserved(_), .. } => Code::EvictionOverdue,
         Cause::ContainerNotStarted(..)
+        | Cause::ImageVolumeNotPulled { .. }
         | Cause::ContainerEnds(..)
         | Cause::NotInjected { .. }
         | Cause::ProbeFails { .. } => Code::ContainerNotRunning,

@@ -105,7 +105,9 @@ impl StageFact {
                 }
                 *text = without_ids(text, &pod.name);
             }
-            Cause::BeingUnprepared { claim, .. } | Cause::PreparationForgotten { claim } => {
+            Cause::BeingUnprepared { claim, .. }
+            | Cause::PreparationForgotten { claim }
+            | Cause::ClaimSkipped { claim, .. } => {
                 erase(claim);
             }
             Cause::Claim(Problem::Unusable { claim, .. } | Problem::Missing(claim)) => {
@@ -140,6 +142,7 @@ impl StageFact {
             Cause::ContainerNotStarted(_, waiting) => {
                 waiting.message = without_ids(&waiting.message, &pod.name).into();
             }
+            Cause::ImageVolumeNotPulled { text, .. } => *text = without_ids(text, &pod.name).into(),
             Cause::PodFailed { message, .. } => {
                 *message = message
                     .take()

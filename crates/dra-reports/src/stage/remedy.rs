@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::words::advice::{self as words, Restore, Text, Unprepared};
-use crate::remedy::{Remedy, UNATTACHABLE, can_taint, drop_finalizers, place_again, replace_pods};
+use crate::remedy::{Remedy, UNATTACHABLE, can_taint, drop_finalizers, place_again, replace_pods, top_owner};
 use crate::script::{
     Command, NoCommand, Resource, Script, delete, delete_in, describe_device, field_selector,
     keep_off_device, patch,
@@ -14,10 +14,11 @@ use crate::script::{
 use crate::words::delete_rule;
 use dra_model::{Cluster, DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
-    Attaching, BrokenLink, Cause, Doing, Due, Evidence, KeptOff, Maker, Party, Plugin, PodStage, Problem,
-    Stages, Unread, controllers, has_logs, has_word, is_ready, lacks_network, unreachable_registry,
+    Attaching, BrokenLink, Cause, Doing, Due, Evidence, KeptOff, Maker, OF_CORES, Party, Plugin, PodStage,
+    Problem, Stages, Unread, controllers, has_logs, has_stopped, has_word, is_of_alignment, is_ready,
+    lacks_network, refuses_host_network, unreachable_registry,
 };
-use dra_rules::owners::{is_superseded, replacement};
+use dra_rules::owners::{OwnerName, is_superseded, replacement};
 use dra_rules::reservation::{Lacks, Origin, may_run, unmade, users};
 use dra_rules::scheduling::{daemon_tolerations, other_scheduler};
 use dra_rules::validation::Webhook;
@@ -69,11 +70,38 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
     let of_node = || format!("node/{node}");
     let describe_node = || Command::kubectl("describe").object(Kind::Node, node).done();
     Some(match &stuck.cause {
+        Cause::DriverNotRegistered { driver, .. } if let Some(waiting) = stages.awaits_end(pod) => {
+            let has_ended = has_stopped(pod);
+            Advice::by_hand(
+                "RestoreDriver",
+                of_node(),
+                words::break_circle(driver, &waiting.key(), has_ended),
+            )
+            .look(describe(&waiting.key()))
+        }
         Cause::DriverNotRegistered { driver, plugin } => of_plugin(stages, driver, plugin, node),
         Cause::PrepareRefused { text, .. } if let Some(awaited) = stages.awaited(pod, text) => {
             let key = awaited.pod.key();
             Advice::by_hand("RepairContainer", format!("pod/{key}"), words::get_ready(&key))
                 .look(describe(&key))
+        }
+        Cause::NodesMissing {
+            owner,
+            lacks,
+            too_few: Some((maker, pods)),
+            ..
+        } => {
+            let target = format!(
+                "{}/{}",
+                owner.kind.to_lowercase(),
+                pod.metadata.beside(&owner.name)
+            );
+            Advice::by_hand(
+                "GatherNodes",
+                target,
+                words::agree(owner, lacks.wanted, maker, *pods),
+            )
+            .look(describe(&pod.key()))
         }
         Cause::NodesMissing { kept_off: None, .. } if let Some(daemon) = stages.daemon(pod) => {
             let key = daemon.pod.key();
@@ -171,6 +199,11 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         Cause::SandboxFails { text, .. } if lacks_network(text) => {
             Advice::by_hand("RepairContainer", of_pod(), words::name_network()).look(describe(&pod.key()))
         }
+        Cause::SandboxFails { text, .. } if refuses_host_network(text) => {
+            let (target, owner) = made_from(stages.cluster(), pod);
+            Advice::by_hand("CorrectPods", target, words::leave_host_network(owner.as_ref()))
+                .look(describe(&pod.key()))
+        }
         Cause::SandboxFails {
             device: Some(device), ..
         } => Advice::by_hand(
@@ -236,6 +269,15 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             };
             Advice::by_hand("RepairContainer", of_pod(), how).look(describe(&pod.key()))
         }
+        Cause::ImageVolumeNotPulled { volume, .. } => {
+            let (target, owner) = made_from(stages.cluster(), pod);
+            Advice::by_hand(
+                "MountVolumes",
+                target,
+                words::correct_image(volume, owner.as_ref()),
+            )
+            .look(describe(&pod.key()))
+        }
         Cause::NotInjected { runtime, .. } => {
             Advice::by_hand("RepairRuntime", of_node(), words::enable_cdi(node, runtime))
                 .look(describe_node())
@@ -243,6 +285,18 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         Cause::ContainerEnds(container, Some(end)) if end.reason == "OOMKilled" => {
             Advice::by_hand("RepairContainer", of_pod(), words::out_of_memory(container))
                 .look(describe(&pod.key()))
+        }
+        Cause::ContainerEnds(container, Some(end))
+            if lacks_device_memory(&end.message) && !beside(stages, pod).is_empty() =>
+        {
+            let (target, owner) = made_from(stages.cluster(), pod);
+            let others = named(&beside(stages, pod));
+            Advice::by_hand(
+                "RepairContainer",
+                target,
+                words::own_device(container, owner.as_ref(), &others),
+            )
+            .look(describe(&pod.key()))
         }
         Cause::ContainerEnds(container, end) => {
             let is_done = end.as_ref().is_some_and(|end| end.exit_code == 0);
@@ -260,11 +314,16 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
                     .done(),
             )
         }
-        Cause::PodFailed { .. } => match replacement(stages.cluster(), pod) {
+        Cause::PodFailed { reason, .. } => match replacement(stages.cluster(), pod) {
             Some(other) => {
                 let message = words::replaced_by(&other.key());
                 Advice::new("RecreatePod", of_pod(), message, Remedy::by_hand(words::REPLACED))
                     .look(describe(&other.key()))
+            }
+            None if is_of_alignment(reason) => {
+                let (target, owner) = made_from(stages.cluster(), pod);
+                let how = words::align(reason == OF_CORES, owner.as_ref());
+                Advice::by_hand("CorrectPods", target, how).look(describe_node())
             }
             None => match failed_job(stages.cluster(), pod) {
                 Some(job) => Advice::new(
@@ -284,6 +343,10 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         }
         Cause::KubeletTooOld { gate, .. } => {
             Advice::by_hand("UpgradeKubelet", of_node(), words::enable(gate, node))
+        }
+        Cause::ClaimSkipped { skips, .. } => {
+            Advice::by_hand("UpgradeKubelet", of_node(), words::stop_skipping(skips, node))
+                .look(describe(&pod.key()))
         }
         Cause::ClaimUnreadable {
             why: Unread::NotServed,
@@ -389,6 +452,23 @@ fn is_made_again(stages: &Stages<'_>, pod: &Pod, claim: &Key) -> bool {
     unmade(stages.cluster(), pod).any(|(_, unmade)| is_it(&unmade.lacks))
 }
 
+/// What has to change so that pods like this one do, and the owner that it belongs to, if that is not the pod itself.
+fn made_from(cluster: &Cluster, pod: &Pod) -> (String, Option<OwnerName>) {
+    let Some(owner) = top_owner(cluster, pod) else {
+        return (format!("pod/{}", pod.key()), None);
+    };
+    let target = format!(
+        "{}/{}",
+        owner.kind.to_lowercase(),
+        pod.metadata.beside(&owner.name)
+    );
+    let name = OwnerName {
+        kind: owner.kind,
+        name: owner.name,
+    };
+    (target, Some(name))
+}
+
 /// The Job of the pod, if it has failed for good.
 fn failed_job(cluster: &Cluster, pod: &Pod) -> Option<Key> {
     let owner = pod.metadata.controller().filter(|owner| owner.kind == "Job")?;
@@ -397,6 +477,31 @@ fn failed_job(cluster: &Cluster, pod: &Pod) -> Option<Key> {
         .owners
         .find(owner, &pod.metadata.namespace)?;
     job.condition("Failed", "True").map(|_| job.key.clone())
+}
+
+/// The other pods on the node of `pod` that use its claims.
+fn beside<'c>(stages: &Stages<'c>, pod: &Pod) -> Vec<&'c Arc<Pod>> {
+    let users = |claim| users(stages.cluster(), claim).unwrap_or_default();
+    let users = stages.claims(pod).flat_map(|claim| users(claim));
+    users
+        .filter(|other| other.node() == pod.node() && other.metadata.uid != pod.metadata.uid)
+        .collect()
+}
+
+/// Pods as commands and sentences name them.
+fn named(pods: &[&Arc<Pod>]) -> Vec<String> {
+    pods.iter().map(|pod| format!("pod/{}", pod.key())).collect()
+}
+
+/// Returns whether a program found too little memory of its device, in the words of CUDA or ROCm, or of PyTorch for them.
+fn lacks_device_memory(text: &str) -> bool {
+    const WORDS: [&str; 4] = [
+        "CUDA out of memory",
+        "CUDA_ERROR_OUT_OF_MEMORY",
+        "cudaErrorMemoryAllocation",
+        "HIP out of memory",
+    ];
+    WORDS.iter().any(|words| text.contains(words))
 }
 
 /// Advice to recreate the pod.
@@ -408,14 +513,7 @@ fn again(pod: &Arc<Pod>, remedy: Remedy) -> Advice {
 /// A driver that has the claim on its list prepares it anew once it has taken it back, which is when no pod of the node has it any more. One
 /// that runs with it is not ended for this one.
 fn lost(stages: &Stages<'_>, pod: &Arc<Pod>) -> Advice {
-    let mut pods: Vec<&Arc<Pod>> = vec![pod];
-    for claim in stages.claims(pod) {
-        let others = users(stages.cluster(), claim).unwrap_or_default();
-        let here = others
-            .into_iter()
-            .filter(|other| other.node() == pod.node() && other.metadata.uid != pod.metadata.uid);
-        pods.extend(here);
-    }
+    let others = beside(stages, pod);
     let has_lost = |pod: &Pod| {
         let found = stages.cluster().pod(&pod.key()).and_then(|pod| stages.stuck(pod));
         let cause = found.and_then(|found| found.stuck).map(|stuck| stuck.cause);
@@ -424,17 +522,15 @@ fn lost(stages: &Stages<'_>, pod: &Arc<Pod>) -> Advice {
             Some(Cause::DevicesUnresolvable { .. } | Cause::PreparationForgotten { .. })
         )
     };
-    let running: Vec<String> = pods[1..]
-        .iter()
-        .filter(|pod| may_run(pod) && !has_lost(pod))
-        .map(|pod| format!("pod/{}", pod.key()))
-        .collect();
+    let mut running = others.clone();
+    running.retain(|pod| may_run(pod) && !has_lost(pod));
     if !running.is_empty() {
-        return again(pod, Remedy::by_hand(words::unused_first(&running)));
+        return again(pod, Remedy::by_hand(words::unused_first(&named(&running))));
     }
-    let several = pods.len() > 1;
+    let is_alone = others.is_empty();
+    let pods = std::iter::once(pod).chain(others);
     let advice = again(pod, replace_pods(stages.cluster(), &pod.metadata.namespace, pods));
-    if !several {
+    if is_alone {
         return advice;
     }
     Advice {
@@ -637,7 +733,8 @@ pub(crate) fn look_at_link(link: &BrokenLink) -> Result<Script, NoCommand> {
         BrokenLink::Refused(refused) => (refused.kind.resource(), &refused.maker),
         BrokenLink::NoPod(set, _) | BrokenLink::Unselected(set, _) => (Maker::DaemonSet.resource(), set),
         BrokenLink::Crashing(pod, waiting) if !has_logs(&waiting.reason) => ("pod", pod),
-        BrokenLink::Pending(pod, _)
+        BrokenLink::Circle(pod, _)
+        | BrokenLink::Pending(pod, _)
         | BrokenLink::Failed(pod, _)
         | BrokenLink::NotReady(pod, Some(Doing::Failing(..) | Doing::Pulling(..))) => ("pod", pod),
         BrokenLink::Crashing(pod, _)

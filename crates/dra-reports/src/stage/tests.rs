@@ -1242,6 +1242,13 @@ fn whatever_keeps_a_pod_from_running_is_reported() {
                 .to_owned(),
         ),
         (
+            base().pod(waiting("ImagePullBackOff", "Back-off pulling image \"r.io/m:1\": not found")).pod(|pod| {
+                pod["spec"]["volumes"] = json!([{"name": "model", "image": {"reference": "r.io/m:1"}}]);
+            }),
+            "Starting ImageVolumeNotPulled User: the image of volume model is not pulled: Back-off pulling image \"r.io/m:1\": not found"
+                .to_owned(),
+        ),
+        (
             base().pod(waiting("ImageInspectError", runtime)),
             format!("Starting RuntimeDown Administrator: the container runtime on node-1 does not respond to the kubelet: {runtime}"),
         ),

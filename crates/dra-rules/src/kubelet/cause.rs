@@ -2,12 +2,13 @@
 
 use serde::Serialize;
 
-use super::Waiting;
 use super::drivers::Plugin;
 use super::heartbeat::Heartbeat;
 use super::problems::Problem;
 use super::said::Unread;
+use super::{Waiting, is_of_alignment};
 use crate::owners::{Incomplete, OwnerName};
+use crate::scheduling::Skips;
 use dra_model::{
     Claim, Condition, ContainerEnd, ContainerStatus, ContainerWaiting, DeviceId, Event, Key, Str, Taint, Time,
 };
@@ -73,6 +74,8 @@ pub enum Cause {
         lacks: Incomplete,
         /// Its other pods that have no node.
         others: Vec<Key>,
+        /// What has made all its pods, with their number, where these are fewer than the nodes.
+        too_few: Option<(OwnerName, i64)>,
         /// The DaemonSet that runs for it on its nodes, and the taint that keeps its pods off the pod's node.
         kept_off: Option<(Key, Taint)>,
     },
@@ -134,6 +137,13 @@ pub enum Cause {
         /// The claim.
         claim: Str,
     },
+    /// The kubelet has not prepared a claim, by a known bug.
+    ClaimSkipped {
+        /// The claim.
+        claim: Str,
+        /// What made it skip the claim.
+        skips: Skips,
+    },
     /// The kubelet does not get the volumes of the pod mounted, which it needs before the devices.
     VolumesNotMounted {
         /// In the kubelet's words.
@@ -165,6 +175,13 @@ pub enum Cause {
     },
     /// A container is not made or not started.
     ContainerNotStarted(Str, ContainerWaiting),
+    /// The image of a volume is not pulled, and containers wait for it.
+    ImageVolumeNotPulled {
+        /// The volume.
+        volume: Str,
+        /// In the words of the kubelet.
+        text: Str,
+    },
     /// A container has ended, and is started again; how it ended, where that is known.
     ContainerEnds(Str, Option<ContainerEnd>),
     /// A container does not find its devices, as its container runtime does not know CDI.
@@ -342,6 +359,7 @@ impl Cause {
     /// Returns whether it lies with the node of the pod, so that pods of other nodes do not have the same.
     pub fn is_of_node(&self) -> bool {
         match self {
+            Self::PodFailed { reason, .. } => !is_of_alignment(reason),
             Self::DriverNotRegistered { .. }
             | Self::DriverDown { .. }
             | Self::EarlierClaim { .. }
@@ -351,9 +369,9 @@ impl Cause {
                 rebooted: Some(_), ..
             }
             | Self::PreparationForgotten { .. }
+            | Self::ClaimSkipped { .. }
             | Self::NetworkNotReady { .. }
             | Self::RuntimeDown { .. }
-            | Self::PodFailed { .. }
             | Self::KillFails { .. }
             | Self::ContainersNotStopped
             | Self::NotRemoved
@@ -374,6 +392,7 @@ impl Cause {
             | Self::SandboxFails { .. }
             | Self::ProbeFails { .. }
             | Self::ContainerNotStarted(..)
+            | Self::ImageVolumeNotPulled { .. }
             | Self::ContainerEnds(..)
             | Self::DeviceNotPublished { .. }
             | Self::DeviceUnhealthy { .. }
@@ -418,6 +437,7 @@ impl Cause {
             | Self::PreparationForgotten { .. }
             | Self::VolumesNotMounted { .. }
             | Self::ProbeFails { .. }
+            | Self::ImageVolumeNotPulled { .. }
             | Self::ContainerEnds(..)
             | Self::ContainersLeft { .. }
             | Self::NotReady { .. }
@@ -432,7 +452,7 @@ impl Cause {
                     Party::Kubelet
                 }
             }
-            Self::SandboxFails { text, .. } if lacks_network(text) => Party::User,
+            Self::SandboxFails { text, .. } if lacks_network(text) || refuses_host_network(text) => Party::User,
             Self::NetworkNotReady { .. }
             | Self::SandboxFails { .. }
             | Self::RuntimeDown { .. }
@@ -441,6 +461,7 @@ impl Cause {
             | Self::NotRemoved
             | Self::NotInjected { .. }
             | Self::ClaimNeverMade { .. }
+            | Self::ClaimSkipped { .. }
             | Self::KubeletTooOld { .. }
             | Self::ClaimUnreadable { .. }
             | Self::ToBeEvicted { .. }
@@ -495,6 +516,11 @@ pub enum Evidence<'c> {
 /// Returns whether a network is missing that the pod names in its annotations, in the words of Multus.
 pub fn lacks_network(text: &str) -> bool {
     text.contains("network-attachment-definition") && text.contains("not found")
+}
+
+/// Returns whether the pod is in the network of its node and so gets no network device of its own, in the words of DRANET.
+pub fn refuses_host_network(text: &str) -> bool {
+    text.contains("using host network can not claim host devices")
 }
 
 /// What the hook of NVIDIA's container toolkit says of an image that is built for a newer driver: that on the node, or the image, has to change.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::reach::{nodes_of_devices, nodes_of_slice};
 use super::{Unknown, Waiting, containers, said, why_ended};
+use crate::scheduling::{keeps_pods_off, port_in_use};
 use dra_model::{
     Cluster, Condition, Event, Key, Kind, Node, NodeSelector, Owner, Pod, Slice, Str, Taint, Time,
 };
@@ -175,11 +176,6 @@ fn node_of(pod: &Pod) -> Option<&Str> {
     })
 }
 
-/// Returns whether the taint keeps pods off a node that do not tolerate it.
-pub(super) fn keeps_pods_off(taint: &Taint) -> bool {
-    taint.effect == "NoSchedule" || taint.effect == "NoExecute"
-}
-
 /// Returns what keeps pods like `pod`, of a DaemonSet, off a node. The node affinity of the DaemonSet shows in none of its pods.
 pub fn kept_off(cluster: &Cluster, pod: &Pod, node: &Node) -> Option<KeptOff> {
     let owner = pod.metadata.controller();
@@ -203,6 +199,9 @@ pub(super) fn lacked<'s>(
 /// Returns why pods with this nodeSelector, of a DaemonSet that may not have been read, do not select the node.
 pub(super) fn unselected(node_selector: &[(Str, Str)], set: Option<&Owner>, node: &Node) -> Option<KeptOff> {
     let missing: Vec<(Str, Str)> = lacked(node_selector, node).cloned().collect();
+    if let Some(paused) = missing.iter().find_map(|(key, _)| paused(node, key)) {
+        return Some(paused);
+    }
     if !missing.is_empty() {
         return Some(KeptOff::Labels(missing));
     }
@@ -210,11 +209,42 @@ pub(super) fn unselected(node_selector: &[(Str, Str)], set: Option<&Owner>, node
     Some(KeptOff::Affinity(affinity.clone()))
 }
 
+/// Returns that an operator has taken pods off the node for a change, such as one of MIG, and has yet to put them back. NVIDIA's
+/// `k8s-driver-manager` and `mig-parted` write `paused-for-…` into the labels that they take away.
+fn paused(node: &Node, key: &Str) -> Option<KeptOff> {
+    let value = node
+        .metadata
+        .label(key)
+        .filter(|value| value.starts_with("paused-for-"))?;
+    let has_failed = value.contains("mig")
+        && node
+            .metadata
+            .label(MIG_STATE)
+            .is_some_and(|state| *state == "failed");
+    Some(KeptOff::Paused {
+        label: key.clone(),
+        value: value.clone(),
+        has_failed,
+    })
+}
+
+/// The label with how far a change of MIG is.
+pub const MIG_STATE: &str = "nvidia.com/mig.config.state";
+
 /// Reason that keeps the pods of a DaemonSet off a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KeptOff {
     /// Labels that its nodeSelector asks for.
     Labels(Vec<(Str, Str)>),
+    /// A label that its nodeSelector asks for has another value for as long as an operator changes the node.
+    Paused {
+        /// The label.
+        label: Str,
+        /// What it is for.
+        value: Str,
+        /// Whether the change has failed.
+        has_failed: bool,
+    },
     /// The node affinity that it requires.
     Affinity(NodeSelector),
     /// A taint that it does not tolerate.
@@ -242,8 +272,8 @@ pub enum Plugin {
     },
     /// A container of it ends again and again, or cannot be started.
     Crashing(Key, Waiting),
-    /// It has no node yet; the scheduler's message, if it has one.
-    Pending(Key, Option<Str>),
+    /// It has no node yet.
+    Pending(Key, Unplaced),
     /// It is there and not ready.
     NotReady(Key),
     /// It has failed: the kubelet did not accept it, or evicted it.
@@ -253,6 +283,15 @@ pub enum Plugin {
     OtherFolder(Key, Str, Str),
     /// It is ready, since then; and when the kubelet started, if that was later.
     Ready(Key, Option<Time>, Option<Time>),
+}
+
+/// The reason why a pod has no node yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unplaced {
+    /// What the scheduler says; empty for nothing.
+    pub said: Str,
+    /// A port of the node that it needs, and the pod that has it.
+    pub port: Option<(i32, Key)>,
 }
 
 /// What the kubelet says of a pod that has failed.
@@ -360,7 +399,9 @@ impl<'c> Drivers<'c> {
             return Plugin::Failed(pod.key(), Failure::of(pod));
         }
         if pod.node().is_none() {
-            return Plugin::Pending(pod.key(), unscheduled(pod).cloned());
+            let port = port_in_use(cluster, pod, node).map(|(port, user)| (port, user.key()));
+            let said = unscheduled(pod).cloned().unwrap_or_default();
+            return Plugin::Pending(pod.key(), Unplaced { said, port });
         }
         if !is_ready(pod) {
             return match crashes(cluster, pod) {

@@ -212,7 +212,7 @@ impl<'c> Stages<'c> {
 }
 
 /// Returns whether no container of the pod runs any more, as far as its status tells: those that run tell nothing.
-fn has_stopped(pod: &Pod) -> bool {
+pub fn has_stopped(pod: &Pod) -> bool {
     let stopped = |name: &Str| {
         let mut own = pod.status.container_statuses.iter();
         own.any(|status| {

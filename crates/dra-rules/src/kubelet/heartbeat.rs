@@ -63,6 +63,13 @@ fn ready_condition(node: &Node) -> Option<&Condition> {
     conditions.find(|condition| condition.type_ == "Ready")
 }
 
+/// The condition of a node that says that its network is not set up: a cloud provider or the network plugin sets it (`core/v1/types.go`,
+/// `NodeNetworkUnavailable`, v1.37.2).
+pub fn without_network(node: &Node) -> Option<&Condition> {
+    let mut conditions = node.status.conditions.iter();
+    conditions.find(|condition| condition.type_ == "NetworkUnavailable" && condition.status == "True")
+}
+
 /// The condition of the node that says that it is broken, of what watches nodes beside Kubernetes. Most such conditions are true then, as those of
 /// node-problem-detector; others say that something is healthy, or ready.
 pub fn ailment(node: &Node) -> Option<&Condition> {

@@ -27,23 +27,23 @@ use strum::{Display, IntoStaticStr};
 
 use self::ending::{end_before_restart, has_completed};
 use self::said::Said;
-use crate::owners::{gathered_with, gathering, incomplete};
+use crate::owners::{gathered_with, gathering, incomplete, too_few_pods};
 use crate::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for, owning_group};
-use crate::scheduling::{DeviceBinding, binding_timed_out, is_sidecar};
+use crate::scheduling::{DeviceBinding, binding_timed_out, is_sidecar, skips};
 use dra_allocator::devices::Taints;
 use dra_model::{
     AllocatedDevice, AttributeValue, Claim, Cluster, Component, Container, ContainerEnd, ContainerStatus,
     ContainerWaiting, DeviceId, Event, Gap, Gate, Key, Kind, Node, Owner, Pod, PoolId, Str, Time, Version,
 };
 
-pub use cause::{Attaching, Cause, Due, Evidence, Party, lacks_network};
+pub use cause::{Attaching, Cause, Due, Evidence, Party, lacks_network, refuses_host_network};
 use drivers::Drivers;
 pub use drivers::{
-    Failure, KeptOff, PUBLISHING_SECONDS, Plugin, controllers, daemon_set_of, is_called_like,
-    is_called_plugin, is_over, is_pod_of, is_ready, kept_off, republishing, unscheduled,
+    Failure, KeptOff, MIG_STATE, PUBLISHING_SECONDS, Plugin, Unplaced, controllers, daemon_set_of,
+    is_called_like, is_called_plugin, is_over, is_pod_of, is_ready, kept_off, republishing, unscheduled,
 };
-pub use ending::{has_run, last_end};
-pub use heartbeat::{Heartbeat, ailment};
+pub use ending::{has_run, has_stopped, last_end};
+pub use heartbeat::{Heartbeat, ailment, without_network};
 use heartbeat::{is_of_runtime, why_not_ready};
 pub use plugin::offered_by_plugin;
 pub use problems::{Problem, Problems, problems, rests_on};
@@ -78,6 +78,9 @@ const SILENT_SECONDS: u64 = 300;
 
 /// Time that the kubelet needs to mount the volumes of a pod.
 const MOUNTING_SECONDS: u64 = 60;
+
+/// The init container that waits until the pods with devices of the node are gone.
+const DRIVER_MANAGER: &str = "k8s-driver-manager";
 
 /// So many words of a pod's name in a text are not there by chance.
 const NAMING_WORDS: usize = 3;
@@ -186,7 +189,7 @@ const REFUSALS: [&str; 11] = [
     "NodePorts",
     "PodOSNotSupported",
     "PodOSSelectorNodeLabelDoesNotMatch",
-    "SMTAlignmentError",
+    OF_CORES,
     "SysctlForbidden",
     "TaintToleration",
     "TopologyAffinityError",
@@ -197,6 +200,15 @@ const REFUSALS: [&str; 11] = [
 /// `kubelet/lifecycle/predicate.go`, `Admit`, and the other `PodAdmitHandler`s, v1.37.2.
 pub fn is_refusal(reason: &str) -> bool {
     reason.starts_with("OutOf") || REFUSALS.contains(&reason)
+}
+
+/// The reason of pods that request parts of cores where the kubelet allocates whole ones (`kubelet/cm/cpumanager/policy_static.go`,
+/// `ErrorSMTAlignment`, v1.37.2).
+pub const OF_CORES: &str = "SMTAlignmentError";
+
+/// Returns whether this is the reason of a pod whose resources the kubelet cannot align: a pod like it meets the same on every such node.
+pub fn is_of_alignment(reason: &str) -> bool {
+    reason == OF_CORES || reason == "TopologyAffinityError"
 }
 
 /// A container that does not run.
@@ -818,6 +830,7 @@ impl<'c> Stages<'c> {
                 .filter(|other| other.node().is_none())
                 .map(|other| other.key())
                 .collect(),
+            too_few: too_few_pods(self.cluster, pod, owner),
             kept_off,
         })
     }
@@ -862,6 +875,17 @@ impl<'c> Stages<'c> {
                 .filter(is_its)
                 .find_map(|other| self.stuck(other))
         })
+    }
+
+    /// The pod on the node of `pod`, which is being deleted, that waits for its end to install what drivers need: that of NVIDIA's kernel driver with
+    /// `k8s-driver-manager` (NVIDIA/k8s-driver-manager#213).
+    pub fn awaits_end(&self, pod: &Pod) -> Option<&'c Arc<Pod>> {
+        let is_waiting = |other: &&Arc<Pod>| {
+            other.node() == pod.node()
+                && matches!(self.doing(other), Some(Doing::Initializing(container, _)) if container == DRIVER_MANAGER)
+        };
+        let mut others = self.cluster.pods();
+        others.find(|other| pod.metadata.is_deleting() && is_waiting(other))
     }
 
     /// The drivers of the pod that a text of gRPC may be about: the name of the socket has that of the driver, where there is one.
@@ -949,9 +973,16 @@ impl<'c> Stages<'c> {
                 rebooted: self.rebooted(pod, node),
                 down: self.down(pod, node),
             },
-            Said::NotPrepared { claim } => Cause::PreparationForgotten {
-                claim: (*claim).into(),
-            },
+            Said::NotPrepared { claim } => {
+                // What has run was prepared.
+                let skips = || skips(self.cluster, pod, Some(claim));
+                let skips = (!has_run(pod)).then(skips).flatten();
+                let claim = Str::from(*claim);
+                match skips {
+                    Some(skips) => Cause::ClaimSkipped { claim, skips },
+                    None => Cause::PreparationForgotten { claim },
+                }
+            }
             _ => return None,
         })
     }
@@ -1193,10 +1224,23 @@ fn halted<'c>(pod: &Pod, container: &'c ContainerStatus) -> Option<Stuck<'c>> {
         Cause::RuntimeDown {
             text: waiting.message.to_string(),
         }
+    } else if let Some(volume) = image_volume(pod, &waiting.message) {
+        Cause::ImageVolumeNotPulled {
+            volume: volume.clone(),
+            text: waiting.message.clone(),
+        }
     } else {
         Cause::ContainerNotStarted(name.clone(), ContainerWaiting::clone(waiting))
     };
     Some(Stuck::new(cause, None, evidence))
+}
+
+/// The volume of the pod whose image a text names, unless its registry does not answer, which concerns more than that. The kubelet reports it for each
+/// container (`kuberuntime/kuberuntime_manager.go`, `getImageVolumes`, v1.37.2).
+fn image_volume<'p>(pod: &'p Pod, text: &str) -> Option<&'p Str> {
+    let mut images = pod.spec.volumes.images.iter();
+    let (volume, _) = images.find(|(_, image)| text.contains(&format!("\"{image}\"")))?;
+    unreachable_registry(text).is_none().then_some(volume)
 }
 
 /// The containers that have something to tell.

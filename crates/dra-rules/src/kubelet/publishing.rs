@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::drivers::{
-    Failure, Plugin, crashes, daemon_set_of, is_called_like, is_called_plugin, is_pod_of, is_set_of,
-    keeps_pods_off, lacked, republishing, unselected,
+    Failure, Plugin, Unplaced, crashes, daemon_set_of, is_called_like, is_called_plugin, is_pod_of,
+    is_set_of, lacked, republishing, unselected,
 };
 use super::{
     Doing, Heartbeat, KeptOff, REGISTERING_SECONDS, STARTING_SECONDS, Stages, Waiting, publishes_for,
 };
 use crate::access::{Access, Answer, Request, User};
 use crate::owners::refused_last;
-use crate::scheduling::drivers_named;
+use crate::scheduling::{drivers_named, keeps_pods_off};
 use dra_model::{
     Cluster, Event, INSTANCE_TYPE, Key, Kind, Node, Owner, Pod, Slice, Str, Taint, Time, lookup,
 };
@@ -92,8 +92,10 @@ pub enum BrokenLink {
     Unselected(Key, KeptOff),
     /// A container of its pod ends again and again, or cannot be started.
     Crashing(Key, Waiting),
-    /// Its pod has no node yet; the scheduler's message.
-    Pending(Key, Str),
+    /// It crashes without what the first pod installs, which waits for the end of the second, which ends only with the driver.
+    Circle(Key, Key),
+    /// Its pod has no node yet, and why.
+    Pending(Key, Unplaced),
     /// Its pod has been there for long, and is not ready; what it does, as far as the kubelet says.
     NotReady(Key, Option<Doing>),
     /// Its pod has failed on the node.
@@ -127,7 +129,7 @@ impl BrokenLink {
     /// The pod of the driver on the node.
     pub fn pod(&self) -> Option<&Key> {
         match self {
-            Self::Refused(_) | Self::NoPod(..) | Self::Unselected(..) => None,
+            Self::Refused(_) | Self::NoPod(..) | Self::Unselected(..) | Self::Circle(..) => None,
             Self::Crashing(pod, _)
             | Self::Pending(pod, _)
             | Self::NotReady(pod, _)
@@ -153,17 +155,34 @@ impl Stages<'_> {
         let link = self.own_link(driver, node)?;
         // It waits for what it runs upon, or was taken off the node for that.
         let waits = match &link {
-            BrokenLink::NotReady(_, Some(Doing::Initializing(..))) => true,
+            BrokenLink::NotReady(_, Some(Doing::Initializing(..)))
+            | BrokenLink::NoPod(_, Some(KeptOff::Paused { .. })) => true,
             BrokenLink::NoPod(_, Some(KeptOff::Labels(labels))) => labels
                 .iter()
                 .any(|(key, _)| lookup(&node.metadata.labels, key).is_some()),
             _ => false,
         };
+        if let Some((waiting, pod)) = self.circle(driver, node, &link) {
+            return Some(BrokenLink::Circle(waiting.key(), pod.key()));
+        }
         Some(
             self.crashing_beside(driver, node)
                 .filter(|_| waits)
                 .unwrap_or(link),
         )
+    }
+
+    /// The pod on the node that waits for the end of another one before it installs what the driver crashes without, and that one, which has
+    /// devices of the driver and so ends only with it.
+    fn circle(&self, driver: &Str, node: &Node, link: &BrokenLink) -> Option<(&Arc<Pod>, &Arc<Pod>)> {
+        let has_devices = |pod: &&Arc<Pod>| {
+            let mut results = self.claims(pod).flat_map(|claim| claim.results());
+            pod.node() == Some(&node.metadata.name) && results.any(|result| result.driver == *driver)
+        };
+        let mut pods = self.cluster.pods().filter(has_devices);
+        matches!(link, BrokenLink::Crashing(..))
+            .then(|| pods.find_map(|pod| Some((self.awaits_end(pod)?, pod))))
+            .flatten()
     }
 
     /// The pod of another DaemonSet on the node that is called like the driver and does not start, such as that of the kernel's driver.
@@ -228,7 +247,7 @@ impl Stages<'_> {
             Plugin::NotReady(_) if Heartbeat::of(node).is_silent() => None,
             Plugin::Crashing(..) | Plugin::NotReady(_) => self.is_down(plugin),
             Plugin::Failed(pod, failure) => Some(BrokenLink::Failed(pod, failure)),
-            Plugin::Pending(pod, message) => Some(BrokenLink::Pending(pod, message.unwrap_or_default())),
+            Plugin::Pending(pod, why) => Some(BrokenLink::Pending(pod, why)),
             Plugin::OtherFolder(pod, ..) => Some(BrokenLink::Silent(pod)),
             Plugin::Ready(pod, since, _) => self.lasts(since).then_some(BrokenLink::Silent(pod)),
         }
@@ -335,6 +354,17 @@ impl Stages<'_> {
         }
         self.is_down(plugin)
             .filter(|_| publishes_for(self.cluster, driver, &node.metadata) == Some(true))
+    }
+
+    /// The DaemonSet of `driver`, if it does not select `node`: devices that are for several nodes may be allocated to pods there all the same.
+    pub fn unselected(&self, driver: &Str, node: &Node) -> Option<BrokenLink> {
+        match self.plugin(driver, &node.metadata.name) {
+            Plugin::None {
+                elsewhere: Some((pod, set)),
+                kept_off: kept_off @ Some(_),
+            } => Some(BrokenLink::NoPod(Key::new(pod.namespace, set), kept_off)),
+            _ => None,
+        }
     }
 
     /// The driver's pod does not work, for longer than it needs to start.

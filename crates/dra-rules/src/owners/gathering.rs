@@ -105,6 +105,21 @@ pub fn gathered_with<'c>(cluster: &'c Cluster, pod: &Pod, owner: &Owner) -> Vec<
     cluster.pods().filter(is_one).collect()
 }
 
+/// Returns what has made all the pods whose nodes are gathered with that of `pod`, with the number of pods that it runs at a time, if these are
+/// fewer than the nodes that `owner` waits for. What has a controller itself may not be the only one.
+pub fn too_few_pods(cluster: &Cluster, pod: &Pod, owner: &Owner) -> Option<(OwnerName, i64)> {
+    let reference = pod.metadata.controller()?;
+    let owners = &cluster.environment().owners;
+    let maker = owners.find(reference, &pod.metadata.namespace)?;
+    let others = gathered_with(cluster, pod, owner);
+    let mut made_by = others.iter().map(|other| other.metadata.controller());
+    let is_only = made_by.all(|other| other.is_some_and(|other| maker.is(other)));
+    let there = i64::try_from(others.len() + 1).ok()?;
+    let runs = maker.at_once.or(maker.replicas)?.max(there);
+    let has_too_few = is_only && maker.controller.is_none() && runs < owner.gathers.as_ref()?.wanted;
+    has_too_few.then(|| (maker.into(), runs))
+}
+
 /// Returns the pods with a node that cannot start before `pod` has one, and what gathers their nodes with its node; nothing if no pod
 /// waits for it.
 pub fn waiting_for<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<(OwnerName, Vec<&'c Arc<Pod>>)> {

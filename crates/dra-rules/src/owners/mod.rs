@@ -13,7 +13,9 @@ mod rollout;
 pub use budgets::guard;
 pub(crate) use budgets::losses;
 pub use ending::{Ending, restarted_with};
-pub use gathering::{Incomplete, gathered_with, gathering, gathers_nodes, incomplete, waiting_for};
+pub use gathering::{
+    Incomplete, gathered_with, gathering, gathers_nodes, incomplete, too_few_pods, waiting_for,
+};
 pub use grouped::{GroupWord, unplaced_group};
 pub use lineage::{Kinship, LEADER_WORKER_SET, Lineage};
 pub use name::OwnerName;

@@ -58,7 +58,9 @@ mod what_if;
 
 pub use assumptions::{AssumedGate, Hanging};
 pub use binding::{BINDING_TIMEOUT, DeviceBinding, Readiness, binding_timed_out, readiness};
-pub use bugs::{Bug, Exposure, Harm, Panic, exposures, fixed_in, of_kubelet, of_placed, of_rejected, vendor};
+pub use bugs::{
+    Bug, Exposure, Harm, Panic, Skips, exposures, fixed_in, of_kubelet, of_placed, of_rejected, skips, vendor,
+};
 pub use claims::{ClaimProblem, PodClaims, RequestProblem, check_requests, pod_claims};
 pub use crowded::{TooManyCpus, too_many_cpus};
 pub use cycle::{Cycle, Scheduler, ShortGang, Start};
@@ -80,8 +82,8 @@ pub use new_node::fits_on_new;
 pub use parallel::{Run, in_order, judge_all};
 pub use placement::{GenerateError, allocate, generate_claims, place, release, remove_pod};
 pub use plain::{
-    Lack, Plain, PlainFilters, matches_affinity, not_simulated, tells_removal, tells_unfit, unfit_taint,
-    update as update_of,
+    Lack, Plain, PlainFilters, keeps_pods_off, matches_affinity, not_simulated, port_in_use, tells_removal,
+    tells_unfit, unfit_taint, update as update_of,
 };
 pub use preemption::{preemptors, victims};
 pub use profiles::{foreign_scheduler, other_scheduler};

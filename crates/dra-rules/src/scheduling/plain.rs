@@ -1,5 +1,7 @@
 //! The filters that the scheduler runs before the one for dynamic resources, in its order.
 
+use std::sync::Arc;
+
 use super::extended::class_of;
 use super::requests::{Amounts, Usage, allocatable, amount, host_ports, pod_requests, quantity};
 use dra_model::{Cluster, Component, Gate, Node, Pod, Quantity, Str, Taint};
@@ -202,10 +204,30 @@ pub fn matches_affinity(pod: &Pod, node: &Node) -> bool {
     required.is_none_or(|selector| selector.matches(&node.metadata).unwrap_or(false))
 }
 
+/// Returns a port of the node that the pod needs and another pod there has, with that pod.
+pub fn port_in_use<'c>(cluster: &'c Cluster, pod: &Pod, node: &Str) -> Option<(i32, &'c Arc<Pod>)> {
+    let wanted: Vec<_> = host_ports(pod).collect();
+    if wanted.is_empty() {
+        return None;
+    }
+    let others = cluster.pods().filter(|other| {
+        other.node() == Some(node) && !other.is_terminal() && other.metadata.uid != pod.metadata.uid
+    });
+    others.into_iter().find_map(|other| {
+        let port =
+            host_ports(other).find_map(|used| wanted.iter().find(|wanted| conflicts(wanted, &used)))?;
+        Some((port.2, other))
+    })
+}
+
+/// Returns whether the taint keeps pods off a node that do not tolerate it.
+pub fn keeps_pods_off(taint: &Taint) -> bool {
+    matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute")
+}
+
 /// Taints of the node that keep the pod off.
 pub(super) fn untolerated<'n>(pod: &Pod, node: &'n Node) -> impl Iterator<Item = &'n Taint> {
-    let blocks = |taint: &&Taint| matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute");
-    let taints = node.spec.taints.iter().filter(blocks);
+    let taints = node.spec.taints.iter().filter(|taint| keeps_pods_off(taint));
     taints.filter(|taint| !pod.spec.tolerations.tolerate(taint))
 }
 

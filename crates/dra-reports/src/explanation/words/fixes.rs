@@ -21,6 +21,8 @@ pub(in super::super) enum Before {
     All,
     /// A constraint that wants different values.
     Distinct,
+    /// A node whose network is not set up.
+    NoNetwork,
     /// Pods with these names use the claim.
     Pods(Vec<Str>),
     /// Pods use the claim whose owner recreates them unless it ends them.
@@ -146,6 +148,9 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
             format!("set extendedResourceName of deviceclass/{class} to {resource}")
         }
         Fix::Uncordon { node } => format!("uncordon node/{node}"),
+        Fix::RestoreNode { node } if matches!(before, Before::NoNetwork) => {
+            format!("set up the network of node/{node}")
+        }
         Fix::RestoreNode { node } => format!("make node/{node} ready"),
         Fix::LiftNodeTaint { node, key, effect } => format!("remove taint {key}:{effect} from node/{node}"),
     }
@@ -674,6 +679,9 @@ pub(in super::super) fn restore_node(node: &Str) -> String {
 /// Who makes a node ready.
 pub(in super::super) const RESTORE_NODE: &str =
     "ask an administrator to check the node and its kubelet; the taint is removed automatically";
+
+/// Who sets up the network of a node.
+pub(in super::super) const SET_UP_NETWORK: &str = "ask an administrator to check what does that, the cloud provider's route controller or the network plugin; the taint is removed automatically";
 
 /// Who removes a taint that is not the node controller's.
 pub(in super::super) fn unfit(taint: &Taint) -> String {

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use crate::listing::some;
 use crate::words::restore_webhook;
 use dra_model::{DeviceId, Gate, Key, Str, Taint};
-use dra_rules::kubelet::{BrokenLink, Doing, KeptOff, Party};
+use dra_rules::kubelet::{BrokenLink, Doing, KeptOff, Party, Unplaced};
+use dra_rules::owners::OwnerName;
+use dra_rules::scheduling::Skips;
 use dra_rules::validation::Webhook;
 
 /// What to do, and how where no command does it.
@@ -73,6 +75,16 @@ pub(in super::super) fn gather(owner: &str, others: &[String]) -> Text {
         message,
         format!(
             "the driver prepares the devices once {owner} has all nodes: a node counts when it has one of its pods and the driver's pod there is ready"
+        ),
+    )
+}
+
+/// An owner that waits for more nodes than it has pods.
+pub(in super::super) fn agree(owner: &OwnerName, nodes: i64, maker: &OwnerName, pods: i64) -> Text {
+    Text::new(
+        format!("let the nodes that {owner} waits for, {nodes}, and the pods of {maker}, {pods}, be as many"),
+        format!(
+            "recreate {owner} with numNodes {pods}, as it cannot be changed, and then its pods; or run {nodes} pods"
         ),
     )
 }
@@ -158,6 +170,17 @@ pub(in super::super) fn mount() -> Text {
     )
 }
 
+/// The image of a volume that is not pulled.
+pub(in super::super) fn correct_image(volume: &Str, owner: Option<&OwnerName>) -> Text {
+    Text::new(
+        format!(
+            "correct the image of volume {volume} in {}, or push it to its registry",
+            maker(owner)
+        ),
+        "no container starts without it, whatever the containers' own images are; the kubelet retries automatically",
+    )
+}
+
 /// A volume that another node still has.
 pub(in super::super) fn detach() -> Text {
     Text::new(
@@ -206,6 +229,41 @@ pub(in super::super) fn reach_registry(host: &str) -> Text {
         format!("ask an administrator to check that registry {host} is reachable from the node"),
         "the kubelet retries automatically",
     )
+}
+
+/// What pods are made from: their owner, or the pod itself.
+fn maker(owner: Option<&OwnerName>) -> String {
+    owner.map_or_else(|| "the pod".to_owned(), ToString::to_string)
+}
+
+/// A pod in the network of its node that claims a network device.
+pub(in super::super) fn leave_host_network(owner: Option<&OwnerName>) -> Text {
+    Text::new(
+        format!(
+            "remove hostNetwork, or the claim of the network device, from {}",
+            maker(owner)
+        ),
+        "a pod in the network of its node cannot get a network device of that node; both need a new pod, and nothing is wrong on the node",
+    )
+}
+
+/// Resources that the kubelet cannot align: CPUs that are no whole cores, or what no NUMA node has.
+pub(in super::super) fn align(is_of_cores: bool, owner: Option<&OwnerName>) -> Text {
+    let object = maker(owner);
+    let message = if is_of_cores {
+        format!("request whole cores in {object}: a multiple of the CPUs per core that the message has")
+    } else {
+        format!(
+            "request fewer CPUs or devices in {object}, so that one NUMA node has them free, or ask an administrator to relax the topology manager policy of such nodes"
+        )
+    };
+    let how = match owner {
+        Some(owner) => format!(
+            "pods that {owner} creates instead are rejected, too: recreating or deleting them does not help"
+        ),
+        None => "then recreate the pod: a failed pod never runs again".to_owned(),
+    };
+    Text::new(message, how)
 }
 
 /// A network that the pod names, and that there is none of.
@@ -259,6 +317,21 @@ pub(in super::super) fn out_of_memory(container: &str) -> Text {
     Text::new(
         format!("raise the memory limit of container {container}, or let it use less memory"),
         "it was ended as it used more than its limit, or the node ran out of memory",
+    )
+}
+
+/// A container that does not get the memory of a device that other pods use, too.
+pub(in super::super) fn own_device(container: &str, owner: Option<&OwnerName>, others: &[String]) -> Text {
+    Text::new(
+        format!(
+            "give {} a device of its own, or let container {container} use less of its memory",
+            maker(owner)
+        ),
+        format!(
+            "{} {} the same claim, and what they use of the memory of its device is not left for it",
+            some(others),
+            if others.len() == 1 { "has" } else { "have" }
+        ),
     )
 }
 
@@ -411,6 +484,20 @@ pub(in super::super) fn enable(gate: &str, node: &str) -> Text {
     Text::new(
         format!("ask an administrator to upgrade the kubelet on {node}, or to enable {gate} there"),
         "or keep such pods off the node",
+    )
+}
+
+/// A kubelet that skips claims behind one that is prepared.
+pub(in super::super) fn stop_skipping(skips: &Skips, node: &str) -> Text {
+    Text::new(
+        format!(
+            "ask an administrator to upgrade the kubelet on {node} to {}",
+            skips.fix
+        ),
+        format!(
+            "until then, list claim {} last in the pod's resourceClaims: only claims behind it are skipped",
+            skips.prepared.name
+        ),
     )
 }
 
@@ -568,6 +655,24 @@ pub(in super::super) fn attach() -> Text {
     )
 }
 
+const NEWER_MANAGER: &str =
+    "a newer k8s-driver-manager does not wait where no driver is loaded (NVIDIA/k8s-driver-manager#213)";
+
+/// A driver that needs what waits for the end of a pod, which needs the driver.
+pub(in super::super) fn break_circle(driver: &str, waiting: &Key, has_ended: bool) -> Text {
+    let now = if has_ended {
+        "; the containers of this pod have ended, so that deleting this pod by force ends the circle now"
+    } else {
+        ""
+    };
+    Text::new(
+        format!(
+            "ask an administrator to break a circle: pod/{waiting} waits until this pod is gone before it installs what driver {driver} needs, and the pod ends only with that driver"
+        ),
+        format!("{NEWER_MANAGER}{now}"),
+    )
+}
+
 /// A driver that does not run on a node.
 pub(in super::super) fn restore(driver: &str, node: &str, what: &Restore<'_>) -> Text {
     const RETRIES: &str = "the kubelet retries automatically";
@@ -648,6 +753,21 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
             "let its namespace admit its pods, for example with a ResourceQuota for their priority class"
         }
         BrokenLink::Refused(_) => "fix what the API server rejects in its pods",
+        BrokenLink::NoPod(
+            _,
+            Some(KeptOff::Paused {
+                label, has_failed, ..
+            }),
+        ) => {
+            let what = if *has_failed {
+                "repair the change of the node, which has paused the driver (the operator's log says why it failed)"
+            } else {
+                "check whether the operator makes progress with its change of the node, which has paused the driver"
+            };
+            return format!(
+                "ask an administrator to {what}: the operator sets {label} back itself once it is done"
+            );
+        }
         BrokenLink::NoPod(_, Some(KeptOff::Taint(_))) => {
             "let its DaemonSet tolerate the taint, if it should run on such nodes"
         }
@@ -660,6 +780,9 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
         }
         BrokenLink::Failed(_, failure) if failure.is_of_resource() => {
             "request less for its pod, or to free what it requests on the node"
+        }
+        BrokenLink::Circle(_, pod) => {
+            return format!("ask an administrator to end the circle: {NEWER_MANAGER}; see pod/{pod}");
         }
         BrokenLink::Crashing(pod, waiting) => {
             let mut ends = waiting.end.iter();
@@ -674,6 +797,9 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
                 )
             };
             return ask_owner(&format!("driver {driver}"), &what);
+        }
+        BrokenLink::Pending(_, Unplaced { port: Some(_), .. }) => {
+            "give its pod another port of the node, or the pod that has that one"
         }
         BrokenLink::Pending(..) | BrokenLink::NotReady(..) | BrokenLink::Failed(..) => {
             "check why its pod is not running"

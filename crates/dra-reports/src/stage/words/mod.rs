@@ -9,8 +9,8 @@ use crate::warnings::missing;
 use crate::words::{counted, tainted};
 use dra_model::{ContainerEnd, DeviceId, Gate, Key, Pod, Str, Time};
 use dra_rules::kubelet::{
-    Attaching, BrokenLink, Cause, Doing, Due, Evidence, Failure, Heartbeat, KeptOff, Party, Plugin, Problem,
-    Refused, Restarted, Unknown, Unread, Waiting, Waits, has_logs,
+    Attaching, BrokenLink, Cause, Doing, Due, Evidence, Failure, Heartbeat, KeptOff, MIG_STATE, Party,
+    Plugin, Problem, Refused, Restarted, Unknown, Unplaced, Unread, Waiting, Waits, has_logs,
 };
 use dra_rules::owners::{Incomplete, OwnerName};
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
@@ -60,13 +60,20 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             owner,
             lacks,
             others,
+            too_few,
             kept_off,
         } => {
+            let too_few = too_few.as_ref().map(|(maker, pods)| {
+                format!(
+                    "; all its pods are of {maker}, which runs {}",
+                    counted(usize::try_from(*pods).unwrap_or_default(), "pod", "pods")
+                )
+            });
             let why = kept_off.as_ref().map(|(set, taint)| {
                 let why = kept_off_text(&KeptOff::Taint(taint.clone()));
                 format!("; daemonset/{set} has no pod on {node}: {why}")
             });
-            nodes_missing(owner, lacks, others) + &why.unwrap_or_default()
+            nodes_missing(owner, lacks, others) + &too_few.unwrap_or_default() + &why.unwrap_or_default()
         }
         Cause::Claim(problem) => problem_text(problem, subject),
         Cause::DriverDown { drivers, text } => {
@@ -152,6 +159,15 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
              prepare claims again for a pod that already has a sandbox",
             named(claim)
         ),
+        Cause::ClaimSkipped { claim, skips } => format!(
+            "the kubelet on {node} skipped {}, behind {}, which was already prepared for pod/{}: a known bug of kubelets before {} \
+             (kubernetes/kubernetes#{})",
+            named(claim),
+            self::claim(&skips.prepared),
+            skips.user,
+            skips.fix,
+            skips.issue
+        ),
         Cause::NetworkNotReady { text } => {
             format!("the network of {node} is not ready, so the kubelet starts no pods: {text}")
         }
@@ -186,6 +202,9 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
                 said(&waiting.message)
             )
         }
+        Cause::ImageVolumeNotPulled { volume, text } => {
+            format!("the image of volume {volume} is not pulled{}", said(text))
+        }
         Cause::NotInjected {
             container,
             text,
@@ -207,6 +226,8 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
         Cause::PodFailed { reason, message, .. } => {
             let message = message.as_deref().unwrap_or_default();
             match message.strip_prefix("Pod was rejected: ") {
+                // Pods of several nodes have it in common.
+                Some(why) if node.is_empty() => format!("the kubelet rejected it: {reason}: {why}"),
                 Some(why) => format!("the kubelet on {node} rejected it: {reason}: {why}"),
                 None => format!("it failed: {reason}{}", said(message)),
             }
@@ -599,6 +620,15 @@ pub(crate) fn kept_off_text(kept_off: &KeptOff) -> String {
         KeptOff::Labels(_) | KeptOff::Affinity(_) => {
             format!("its {}, which the node lacks", required_text(kept_off))
         }
+        KeptOff::Paused { has_failed, .. } => {
+            let why = if *has_failed {
+                format!(", which has failed ({MIG_STATE}=failed)")
+            } else {
+                String::new()
+            };
+            let label = asked_text(kept_off);
+            format!("the node's label {label} keeps it off during a change of the node{why}")
+        }
         KeptOff::Taint(taint) => format!("it does not tolerate the node's taint {taint}"),
     }
 }
@@ -615,6 +645,7 @@ fn required_text(kept_off: &KeptOff) -> String {
 pub(crate) fn asked_text(kept_off: &KeptOff) -> String {
     match kept_off {
         KeptOff::Labels(labels) => labels_text(labels),
+        KeptOff::Paused { label, value, .. } => format!("{label}={value}"),
         KeptOff::Affinity(selector) => selector_terms(selector).join(" or "),
         KeptOff::Taint(taint) => format!("taint {taint}"),
     }
@@ -650,7 +681,7 @@ fn of_plugin(plugin: &Plugin, node: &str) -> Option<String> {
             let verb = crashing(&waiting.reason);
             format!("{} {verb} ({})", named(pod), waiting_text(waiting))
         }
-        Plugin::Pending(pod, message) => is_pending(&named(pod), message.as_deref().unwrap_or_default()),
+        Plugin::Pending(pod, why) => is_pending(pod, why),
         Plugin::NotReady(pod) => format!("{} is not ready", named(pod)),
         Plugin::Failed(pod, failure) => has_failed(&named(pod), failure),
         Plugin::OtherFolder(pod, own, other) => format!(
@@ -726,7 +757,10 @@ pub(crate) fn broken_link_text(link: &BrokenLink) -> String {
                 waiting_text(waiting)
             )
         }
-        BrokenLink::Pending(pod, message) => is_pending(&format!("pod/{pod}"), message),
+        BrokenLink::Pending(pod, why) => is_pending(pod, why),
+        BrokenLink::Circle(waiting, pod) => format!(
+            "pod/{waiting} waits until pod/{pod} is gone before it installs what the driver needs, and that pod ends only with the driver"
+        ),
         BrokenLink::NotReady(pod, None) => format!("pod/{pod} is not ready"),
         BrokenLink::NotReady(pod, Some(doing)) => format!("pod/{pod} is not ready: {}", doing_text(doing)),
         BrokenLink::Failed(pod, failure) => has_failed(&format!("pod/{pod}"), failure),
@@ -785,11 +819,12 @@ fn crashing(reason: &str) -> &'static str {
     }
 }
 
-fn is_pending(pod: &str, message: &str) -> String {
-    if message.is_empty() {
-        format!("{pod} is pending")
-    } else {
-        format!("{pod} is pending: {message}")
+fn is_pending(pod: &Key, why: &Unplaced) -> String {
+    match &why.port {
+        Some((port, user)) => {
+            format!("pod/{pod} is pending: it needs port {port} of the node, which pod/{user} has there")
+        }
+        None => format!("pod/{pod} is pending{}", said(&why.said)),
     }
 }
 

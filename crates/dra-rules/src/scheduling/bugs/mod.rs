@@ -11,8 +11,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::eviction;
+use crate::reservation::{PodGroups, claim_names, resolves_to};
 use dra_allocator::devices::Taints;
-use dra_model::{Claim, Cluster, Component, Gate, Node, Pod, ReleaseEvidence, Str, Version, lookup};
+use dra_model::{Claim, Cluster, Component, Gate, Key, Node, Pod, ReleaseEvidence, Str, Version, lookup};
 
 /// Harm of a bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,6 +63,9 @@ const IDLE_DRIVER: u32 = 133_920;
 
 /// A kubelet counts an extended resource that DRA provides as one of its node.
 const COUNTED: u32 = 135_669;
+
+/// A kubelet does not prepare the claims of a pod behind one that is prepared already.
+const SKIPPED: u32 = 135_901;
 
 /// The bugs, newest first.
 const BUGS: &[Bug] = &[
@@ -326,6 +330,18 @@ const BUGS: &[Bug] = &[
         shows: |view| view.claims_in_use(),
         what: "can allocate one device to two claims when it schedules many pods in a short time",
     },
+    // Fixed by kubernetes/kubernetes#135919.
+    Bug {
+        issue: SKIPPED,
+        component: Component::Kubelet,
+        since: (34, 0),
+        fixed: &[(34, 4), (35, 1), (36, 0)],
+        gates: &[],
+        harm: Harm::Pending,
+        is_imitated: true,
+        shows: skipped_pods,
+        what: "skips the claims of a pod behind one that is already prepared for another pod",
+    },
     Bug {
         issue: COUNTED,
         component: Component::Kubelet,
@@ -490,6 +506,55 @@ fn counted_pods(view: &View<'_>) -> Vec<String> {
         return Vec::new();
     }
     let pods = cluster.pods().filter(|pod| of_rejected(cluster, pod).is_some());
+    pods.map(|pod| format!("pod/{}", pod.key())).collect()
+}
+
+/// A claim of a pod that was prepared for another one before, so that the kubelet skips the claims behind.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Skips {
+    /// The claim.
+    pub prepared: Key,
+    /// The other pod.
+    pub user: Key,
+    /// The bug.
+    pub issue: u32,
+    /// The release of the kubelet that has the fix.
+    pub fix: Str,
+}
+
+/// Returns at which claim of the pod its kubelet, by its version, stops before the one with the name `skipped`, or before the last.
+pub fn skips(cluster: &Cluster, pod: &Pod, skipped: Option<&str>) -> Option<Skips> {
+    let (bug, fix) = bug_of_kubelet(SKIPPED, cluster.node(pod.node()?)?)?;
+    let claims: Vec<&Claim> = claim_names(pod)
+        .filter_map(|name| name.find(cluster).map(|claim| &**claim))
+        .collect();
+    let end = match skipped {
+        Some(name) => claims.iter().position(|claim| claim.metadata.name == *name)?,
+        None => claims.len().checked_sub(1)?,
+    };
+    claims[..end].iter().find_map(|claim| {
+        let mut others = cluster.pods().filter(|other| {
+            other.metadata.uid != pod.metadata.uid
+                && other.node() == pod.node()
+                && other.status.phase == "Running"
+                && resolves_to(other, claim, PodGroups::Accepted)
+        });
+        Some(Skips {
+            prepared: claim.key(),
+            user: others.next()?.key(),
+            issue: bug.issue,
+            fix: fixed_in(fix).into(),
+        })
+    })
+}
+
+fn skipped_pods(view: &View<'_>) -> Vec<String> {
+    let cluster = view.cluster;
+    if view.is_of_one_pod {
+        return Vec::new();
+    }
+    let is_waiting = |pod: &&Arc<Pod>| pod.status.phase == "Pending" && skips(cluster, pod, None).is_some();
+    let pods = cluster.pods().filter(is_waiting);
     pods.map(|pod| format!("pod/{}", pod.key())).collect()
 }
 

@@ -237,6 +237,23 @@ fn on_kubelet(version: &str) -> World {
     World::default().with(Kind::Node, &node).with(Kind::Pod, &pod)
 }
 
+/// A pod that waits with these claims beside one that runs with the first, `shared`.
+fn behind(version: &str, claims: &[&str]) -> World {
+    let pod = |name: &str, phase: &str, claims: &[&str]| {
+        let entries: Vec<Value> = claims
+            .iter()
+            .map(|claim| json!({"name": claim, "resourceClaimName": claim}))
+            .collect();
+        json!({"metadata": {"namespace": "n", "name": name, "uid": name}, "status": {"phase": phase},
+            "spec": {"nodeName": "node-1", "resourceClaims": entries}})
+    };
+    on_kubelet(version)
+        .claim("shared", &json!({}), &json!({}))
+        .claim("own", &json!({}), &json!({}))
+        .with(Kind::Pod, &pod("p", "Pending", claims))
+        .with(Kind::Pod, &pod("q", "Running", &["shared"]))
+}
+
 /// A pod whose extended resource DRA provides, and that the kubelet has rejected for this reason.
 fn rejected(version: &str, reason: &str) -> World {
     let node = json!({"metadata": {"name": "node-1"}, "status": {
@@ -669,6 +686,15 @@ const ROWS: &[Row] = &[
         by: "claim/n/c",
         last: &["1.34.3", "1.35.0"],
         first_without: &["1.34.4", "1.35.1", "1.36.0"],
+        gates: &[],
+    },
+    Row {
+        issue: 135_901,
+        has: || behind("v1.34.3", &["shared", "own"]),
+        has_not: || behind("v1.34.3", &["own", "shared"]),
+        by: "pod/n/p",
+        last: &["1.34.3", "1.36.0"],
+        first_without: &[],
         gates: &[],
     },
     Row {
