@@ -3424,6 +3424,14 @@ const CASES: &[Case] = &[
         ],
         has_not: &["fix container main"],
     },
+    // Nothing is left to share.
+    Case {
+        ask: "explain node/num-1 --complete --now=2026-12-03T10:00:00Z",
+        file: "all-cpus-in-use",
+        code: 1,
+        has: &["node/num-1: no request for devices fits"],
+        has_not: &["room for"],
+    },
 ];
 
 #[test]

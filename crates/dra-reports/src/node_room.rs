@@ -306,7 +306,10 @@ impl ClassRoom {
             .iter()
             .filter(|item| largest == Some(0) && item.state == DeviceState::Shared);
         let mut shares = shared.map(|item| what_is_left(item));
-        let share = shares.find(|share| !share.is_empty() && fits(1, share) == Ok(true));
+        // A request for nothing fits everywhere.
+        let is_some =
+            |share: &[(Str, Quantity)]| !share.is_empty() && share.iter().all(|(_, left)| left.sign() > 0);
+        let share = shares.find(|share| is_some(share) && fits(1, share) == Ok(true));
         Self {
             class: class.clone(),
             devices: items.len(),
