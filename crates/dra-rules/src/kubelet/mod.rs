@@ -884,8 +884,10 @@ impl<'c> Stages<'c> {
             other.node() == pod.node()
                 && matches!(self.doing(other), Some(Doing::Initializing(container, _)) if container == DRIVER_MANAGER)
         };
-        let mut others = self.cluster.pods();
-        others.find(|other| pod.metadata.is_deleting() && is_waiting(other))
+        if !pod.metadata.is_deleting() {
+            return None;
+        }
+        self.cluster.pods().find(is_waiting)
     }
 
     /// The drivers of the pod that a text of gRPC may be about: the name of the socket has that of the driver, where there is one.

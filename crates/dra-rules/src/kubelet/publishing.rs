@@ -175,14 +175,17 @@ impl Stages<'_> {
     /// The pod on the node that waits for the end of another one before it installs what the driver crashes without, and that one, which has
     /// devices of the driver and so ends only with it.
     fn circle(&self, driver: &Str, node: &Node, link: &BrokenLink) -> Option<(&Arc<Pod>, &Arc<Pod>)> {
+        if !matches!(link, BrokenLink::Crashing(..)) {
+            return None;
+        }
+        let is_ending =
+            |pod: &&Arc<Pod>| pod.metadata.is_deleting() && pod.node() == Some(&node.metadata.name);
         let has_devices = |pod: &&Arc<Pod>| {
             let mut results = self.claims(pod).flat_map(|claim| claim.results());
-            pod.node() == Some(&node.metadata.name) && results.any(|result| result.driver == *driver)
+            results.any(|result| result.driver == *driver)
         };
-        let mut pods = self.cluster.pods().filter(has_devices);
-        matches!(link, BrokenLink::Crashing(..))
-            .then(|| pods.find_map(|pod| Some((self.awaits_end(pod)?, pod))))
-            .flatten()
+        let mut pods = self.cluster.pods().filter(is_ending).filter(has_devices);
+        pods.find_map(|pod| Some((self.awaits_end(pod)?, pod)))
     }
 
     /// The pod of another DaemonSet on the node that is called like the driver and does not start, such as that of the kernel's driver.

@@ -533,14 +533,15 @@ pub fn skips(cluster: &Cluster, pod: &Pod, skipped: Option<&str>) -> Option<Skip
         None => claims.len().checked_sub(1)?,
     };
     claims[..end].iter().find_map(|claim| {
-        let mut others = cluster.pods().filter(|other| {
+        let key = claim.key();
+        let mut others = cluster.pods_of_claim(&key).filter(|other| {
             other.metadata.uid != pod.metadata.uid
                 && other.node() == pod.node()
                 && other.status.phase == "Running"
                 && resolves_to(other, claim, PodGroups::Accepted)
         });
         Some(Skips {
-            prepared: claim.key(),
+            prepared: key.clone(),
             user: others.next()?.key(),
             issue: bug.issue,
             fix: fixed_in(fix).into(),
