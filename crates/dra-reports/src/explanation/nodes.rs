@@ -8,7 +8,7 @@ use super::diagnosis::{Answer, Cause, Diagnosis, NodeDiagnosis, NodeGroup, Reaso
 use super::fact::{Brief, Evidence, Fact, Limited};
 use super::helped::Helped;
 use super::items::{ClusterVerdict, FilterCount, FixItem};
-use super::{Explained, groups, namesake, outdated, reasons, waiting, words};
+use super::{Explained, groups, namesake, outdated, reasons, shortage, unserved, waiting, words};
 use crate::allocation::{Trust, caveats, is_evicted_at_once, is_open, timeouts};
 use dra_allocator::Failure;
 use dra_allocator::devices::{ClassSelectors, RuledOut};
@@ -148,7 +148,7 @@ impl Explained<'_> {
         selectors: &ClassSelectors,
     ) -> Option<PoolId> {
         report.node_groups = NodeGroup::of(&report.nodes);
-        report.cause = Some(groups::cause(report, cycle, selectors));
+        report.cause = Some(shortage::cause(report, cycle, selectors));
         let reasons = report.nodes.iter().flat_map(|node| &node.reasons);
         let pools = reasons.filter_map(|reason| match &reason.fact {
             Fact::PoolIncomplete(pool, _) => Some(pool.clone()),
@@ -175,7 +175,7 @@ impl Explained<'_> {
         }
         if let Some(Cause::Filtered(node, ..)) = &report.cause
             && let Some(pod) = self.pod
-            && groups::nodes_of_siblings(self.cluster(), pod).contains(node)
+            && shortage::nodes_of_siblings(self.cluster(), pod).contains(node)
         {
             let fix = self
                 .cluster()
@@ -186,7 +186,7 @@ impl Explained<'_> {
         waiting::add(report, self);
         report.notes.extend(self.rounded(report));
         report.notes.extend(self.took_all(report));
-        if let Some(found) = groups::republishing(report, cycle, selectors, self.settings.now) {
+        if let Some(found) = unserved::republishing(report, cycle, selectors, self.settings.now) {
             waiting::add_republishing(report, &found);
             if found.is_cause {
                 report.cause = Some(Cause::Republishing(found));
@@ -200,7 +200,7 @@ impl Explained<'_> {
         let is_of_resources = |node: &NodeDiagnosis| node.plugin == Some("NodeResourcesFit");
         if report.nodes.iter().any(is_of_resources)
             && let Some(pod) = self.pod
-            && let Some(cause) = groups::unoffered(self.cluster(), pod, selectors)
+            && let Some(cause) = shortage::unoffered(self.cluster(), pod, selectors)
         {
             if let Cause::Unoffered(resource, _) = &cause {
                 waiting::add_unoffered(report, resource);
@@ -217,7 +217,7 @@ impl Explained<'_> {
         self.drivers(report, cycle, selectors);
         report
             .notes
-            .extend(groups::lost_devices(report, cycle, selectors));
+            .extend(unserved::lost_devices(report, cycle, selectors));
         self.shared_resources(report);
         self.rules_of_taints(report);
         incomplete
@@ -304,7 +304,7 @@ impl Explained<'_> {
                 fix_of_class = FixItem::of_class(self.cluster(), class);
             }
         }
-        let fix = match groups::unserved(report, cycle, selectors, self.settings.now) {
+        let fix = match unserved::unserved(report, cycle, selectors, self.settings.now) {
             Some((unserved, true)) => {
                 let fix = FixItem::keep_off(&unserved, self.pod);
                 let fix = fix.unwrap_or_else(|| FixItem::of_driver(&unserved));
@@ -319,7 +319,7 @@ impl Explained<'_> {
             None => fix_of_class,
         };
         report.fixes.extend(fix);
-        if let Some((pool, fact)) = groups::invalid_pool(report, cycle, selectors) {
+        if let Some((pool, fact)) = unserved::invalid_pool(report, cycle, selectors) {
             report.fixes.push(FixItem::correct_pool(&pool));
             report.add_fault(Cause::Alike(Brief::Fact(fact)));
         }
