@@ -364,6 +364,9 @@ async fn existing(
     let mut report = explained(cluster, &named.find(ctx, cluster).await?, settings);
     if let Some(unread) = learn_above(ctx, cluster, &report).await? {
         report = explained(cluster, &named.find(ctx, cluster).await?, settings);
+        if learn_ended(ctx, cluster, &report).await? {
+            report = explained(cluster, &named.find(ctx, cluster).await?, settings);
+        }
         report.lack(unread);
     }
     confirm(ctx, cluster, named, report, settings).await
@@ -420,6 +423,9 @@ async fn of_owner(
     if let Some(mut explained) = explain_owner(cluster, owner, settings) {
         if let Some(more) = learn_above(ctx, cluster, &explained).await? {
             explained = explain_owner(cluster, owner, settings).unwrap_or(explained);
+            if learn_ended(ctx, cluster, &explained).await? {
+                explained = explain_owner(cluster, owner, settings).unwrap_or(explained);
+            }
             explained.lack(more);
         }
         explained.lack(unread);
@@ -462,19 +468,33 @@ async fn learn_above(
     };
     let asks = above.first.is_some() || above.queued.is_some() || above.gathers;
     let above = Some(above).filter(|_| asks && report.asks_for_owners());
-    let owner = |key| {
-        let pod = cluster.pod(key)?;
-        Some((pod.metadata.namespace.clone(), pod.metadata.controller()?.clone()))
-    };
-    let of_ended = OwnersWanted::above(report.ended().iter().filter_map(owner), MOST_ENDED);
-    if above.is_none() && of_ended.is_empty() {
+    let has_learned = learn_ended(ctx, cluster, report).await?;
+    if above.is_none() && !has_learned {
         return Ok(None);
     }
-    // Without them the advice is only less exact.
-    ctx.learn_owners(cluster, of_ended).await?;
     ctx.learn_owners(cluster, above.into_iter().collect())
         .await
         .map(Some)
+}
+
+/// Reads what is above pods that fixes end, unless it was read before, and returns whether there was something to read. Pods that might be of the
+/// explained pod's owner do not end for it: once that was read, further ones may.
+async fn learn_ended(ctx: &Ctx, cluster: &mut Cluster, report: &Diagnosis) -> anyhow::Result<bool> {
+    let unknown = |key| {
+        let metadata = &cluster.pod(key)?.metadata;
+        let controller = metadata.controller()?;
+        let known = cluster.environment().owners.find(controller, &metadata.namespace);
+        known
+            .is_none()
+            .then(|| (metadata.namespace.clone(), controller.clone()))
+    };
+    let wanted = OwnersWanted::above(report.ended().iter().filter_map(unknown), MOST_ENDED);
+    if !ctx.is_live() || wanted.is_empty() {
+        return Ok(false);
+    }
+    // Without them the advice is only less exact.
+    ctx.learn_owners(cluster, wanted).await?;
+    Ok(true)
 }
 
 /// The pods of a manifest, or else its claims.

@@ -88,7 +88,12 @@ fn cases() -> Vec<Case> {
         owner: *owner,
         because: *because,
     };
-    some_pairs(&OWNERS, &CAUSES).enumerate().map(case).collect()
+    let pairs = some_pairs(&OWNERS, &CAUSES);
+    // Only what is read tells that the ReplicaSet is not of the Deployment.
+    let apart = OWNERS.iter().find(|(_, kind, _)| *kind == "ReplicaSet");
+    let apart = apart.map(|owner| (owner, &Because::OfADeployment));
+    let apart = apart.filter(|_| by_effort(true, false, false));
+    pairs.chain(apart).enumerate().map(case).collect()
 }
 
 impl Case {
@@ -224,7 +229,7 @@ impl Case {
 fn remedies_work_beside_the_owners_controllers() {
     let cluster = Cluster::start(&Options::default().gate("DRADeviceTaintRules", true));
     let cases = cases();
-    assert_eq!(cases.len(), by_effort(9, 45, 45));
+    assert_eq!(cases.len(), by_effort(10, 45, 45));
     std::thread::scope(|scope| {
         for lane in 0..LANES {
             let (cluster, cases) = (&cluster, &cases);
