@@ -371,8 +371,9 @@ fn unusable<'c>(cluster: &'c Cluster, driver: &Str, now: Time) -> Option<(Pool<'
             .is_none_or(|newest| now.since(newest).as_secs() >= STARTING_SECONDS);
         let parts = pool.parts();
         let names: BTreeSet<&Str> = parts.iter().flat_map(Pool::duplicate_devices).collect();
-        let why = if !pool.is_complete() && lasts {
-            words::pool_is_incomplete(&pool)
+        let why = if !pool.is_complete() {
+            // What it lacks may explain the rest.
+            lasts.then(|| words::pool_is_incomplete(&pool))?
         } else if !names.is_empty() {
             words::duplicates(&names)
         } else {

@@ -721,7 +721,7 @@ pub(super) fn name_other_kind(cluster: &Cluster, pod: &Pod, missing: &Key, kind:
     let how = || match top_owner(cluster, pod).or_else(|| pod.metadata.controller().cloned()) {
         Some(owner) => in_owner(&key, &owner),
         None if pod.metadata.is_only_written() => words::in_manifest(&key),
-        None => words::pod_is_recreated(&key),
+        None => words::create_changed(&key),
     };
     is_there.then(|| {
         let message = words::name_other_kind(missing, kind);

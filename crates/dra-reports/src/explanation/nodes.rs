@@ -352,12 +352,11 @@ impl Explained<'_> {
         })?;
         let took_all = |claim: &&Arc<Claim>| {
             claim.results().iter().any(|result| {
-                let asked = || {
-                    let spec = groups::spec(claim, &result.request)?;
-                    lookup(&spec.capacity.as_ref()?.requests, &shortage.name)
-                };
-                lookup(&result.consumed_capacity, &shortage.name) == Some(&shortage.total)
-                    && asked().is_none()
+                let asks_for_none = groups::spec(claim, &result.request).is_some_and(|spec| {
+                    let capacity = spec.capacity.as_ref();
+                    capacity.is_none_or(|capacity| capacity.requests.is_empty())
+                });
+                asks_for_none && lookup(&result.consumed_capacity, &shortage.name) == Some(&shortage.total)
             })
         };
         let mut holders = holders.iter().filter_map(|key| self.cluster().claim(key));

@@ -880,14 +880,9 @@ impl<'c> Stages<'c> {
     /// The pod on the node of `pod`, which is being deleted, that waits for its end to install what drivers need: that of NVIDIA's kernel driver with
     /// `k8s-driver-manager` (NVIDIA/k8s-driver-manager#213).
     pub fn awaits_end(&self, pod: &Pod) -> Option<&'c Arc<Pod>> {
-        let is_waiting = |other: &&Arc<Pod>| {
-            other.node() == pod.node()
-                && matches!(self.doing(other), Some(Doing::Initializing(container, _)) if container == DRIVER_MANAGER)
-        };
-        if !pod.metadata.is_deleting() {
-            return None;
-        }
-        self.cluster.pods().find(is_waiting)
+        let is_waiting = |other: &&Arc<Pod>| matches!(self.doing(other), Some(Doing::Initializing(container, _)) if container == DRIVER_MANAGER);
+        let node = pod.node().filter(|_| pod.metadata.is_deleting())?;
+        self.cluster.pods_of_node(node).find(is_waiting)
     }
 
     /// The drivers of the pod that a text of gRPC may be about: the name of the socket has that of the driver, where there is one.
@@ -1093,11 +1088,9 @@ impl<'c> Stages<'c> {
         let Some(runtime) = runtime_of(node).filter(is_old) else {
             return halted;
         };
-        let runs = |other: &&Arc<Pod>| {
-            other.spec.node_name.is_some() && is_ready(other) && self.claims(other).next().is_some()
-        };
-        let mut running = self.cluster.pods().filter(runs);
-        if running.any(|other| other.node() == Some(node)) || self.claims(pod).next().is_none() {
+        let runs = |other: &&Arc<Pod>| is_ready(other) && self.claims(other).next().is_some();
+        let mut here = self.cluster.pods_of_node(node);
+        if self.claims(pod).next().is_none() || here.any(|other| runs(&other)) {
             return halted;
         }
         let mut siblings = self

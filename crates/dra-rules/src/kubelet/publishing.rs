@@ -178,13 +178,11 @@ impl Stages<'_> {
         if !matches!(link, BrokenLink::Crashing(..)) {
             return None;
         }
-        let is_ending =
-            |pod: &&Arc<Pod>| pod.metadata.is_deleting() && pod.node() == Some(&node.metadata.name);
         let has_devices = |pod: &&Arc<Pod>| {
             let mut results = self.claims(pod).flat_map(|claim| claim.results());
-            results.any(|result| result.driver == *driver)
+            pod.metadata.is_deleting() && results.any(|result| result.driver == *driver)
         };
-        let mut pods = self.cluster.pods().filter(is_ending).filter(has_devices);
+        let mut pods = self.cluster.pods_of_node(&node.metadata.name).filter(has_devices);
         pods.find_map(|pod| Some((self.awaits_end(pod)?, pod)))
     }
 

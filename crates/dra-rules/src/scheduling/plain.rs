@@ -210,10 +210,10 @@ pub fn port_in_use<'c>(cluster: &'c Cluster, pod: &Pod, node: &Str) -> Option<(i
     if wanted.is_empty() {
         return None;
     }
-    let others = cluster.pods().filter(|other| {
-        other.node() == Some(node) && !other.is_terminal() && other.metadata.uid != pod.metadata.uid
-    });
-    others.into_iter().find_map(|other| {
+    let mut others = cluster
+        .pods_of_node(node)
+        .filter(|other| !other.is_terminal() && other.metadata.uid != pod.metadata.uid);
+    others.find_map(|other| {
         let port =
             host_ports(other).find_map(|used| wanted.iter().find(|wanted| conflicts(wanted, &used)))?;
         Some((port.2, other))

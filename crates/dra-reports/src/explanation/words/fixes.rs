@@ -939,6 +939,11 @@ pub(in super::super) fn recreate(pod: &Key, owner: Option<&str>) -> String {
     }
 }
 
+/// That a pod which nothing recreates is created again with a change.
+pub(in super::super) fn create_changed(pod: &Key) -> String {
+    format!("delete pod/{pod}, and create it again with the change")
+}
+
 /// That an object is only in a manifest.
 pub(in super::super) fn in_manifest(pod: &Key) -> String {
     format!("pod/{pod} does not exist yet: change its manifest")
