@@ -68,7 +68,7 @@ fn a_pod_that_completes_waits_for_its_driver() {
         );
     };
     let succeeds = |machine: &Machine<'_>, name: &str| {
-        wait_for(&format!("{name} succeeds\n{}", machine.logs()), || {
+        machine.wait_for(&format!("{name} succeeds"), || {
             (cluster.get(&format!("pod/{name}"))["status"]["phase"] == "Succeeded").then_some(())
         });
     };

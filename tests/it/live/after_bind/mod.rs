@@ -95,7 +95,7 @@ pub(super) fn waits_for(
 /// Waits until the pod runs, and nothing is said against it.
 #[track_caller]
 pub(super) fn runs(host: &impl Host, cluster: &Cluster, name: &str) {
-    wait_for(&format!("{name} runs\n{}", host.logs()), || {
+    host.wait_for(&format!("{name} runs"), || {
         (cluster.get(&format!("pod/{name}"))["status"]["phase"] == "Running").then_some(())
     });
     // A kubelet that starts deletes slices, which drivers then publish again.
@@ -118,7 +118,7 @@ pub(super) fn runs(host: &impl Host, cluster: &Cluster, name: &str) {
 /// Waits until the pod is gone.
 #[track_caller]
 pub(super) fn ends(host: &impl Host, cluster: &Cluster, name: &str) {
-    wait_for(&format!("{name} ends\n{}", host.logs()), || {
+    host.wait_for(&format!("{name} ends"), || {
         cluster.find(&format!("pod/{name}")).is_none().then_some(())
     });
 }

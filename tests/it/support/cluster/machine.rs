@@ -14,7 +14,7 @@ use super::Cluster;
 use super::kubelet::now;
 use crate::support::go;
 use crate::support::process::{Invocation, Process};
-use crate::support::wait::wait_for;
+use crate::support::wait::{try_wait, wait_for};
 
 /// The driver that a machine's devices are of.
 pub(crate) const DRIVER: &str = "gpu.example.com";
@@ -31,6 +31,12 @@ pub(crate) trait Host {
     fn name(&self) -> &str;
     /// What its programs have written, for messages of failures.
     fn logs(&self) -> String;
+    /// Waits like [`wait_for`], and fails with what its programs have written by then.
+    #[track_caller]
+    fn wait_for<T>(&self, what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
+        let found = try_wait(|| probe().ok_or(()));
+        found.unwrap_or_else(|()| panic!("gave up on {}: {what}\n{}", self.name(), self.logs()))
+    }
 }
 
 /// A node with its kubelet and its driver. Both end with it.

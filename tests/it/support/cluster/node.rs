@@ -19,7 +19,7 @@ use super::component::free_port;
 use super::machine::{Host, stop};
 use crate::support::go;
 use crate::support::process::{Invocation, Process};
-use crate::support::wait::{try_wait, wait_for};
+use crate::support::wait::try_wait;
 
 /// Folders of nodes, whose names are short enough for the paths of sockets.
 const ROOT: &str = "/var/lib/kubectl-dra-tests";
@@ -36,6 +36,10 @@ const CNI: [&str; 3] = ["/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"];
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 const CGROUPS: &str = "/sys/fs/cgroup";
+
+/// Limit of what watches files: six instances of a kubelet, fourteen of it and its control plane. Most systems allow 128, which all tests
+/// together exceed, and a kubelet without any runs on and registers no node. It is not lowered again: nodes of other tests may need it.
+const WATCHERS: (&str, u32) = ("/proc/sys/fs/inotify/max_user_instances", 1024);
 
 /// What the kubelet sets in the kernel.
 const SETTINGS: [&str; 7] = [
@@ -269,6 +273,17 @@ fn settings() -> &'static [(PathBuf, Vec<u8>)] {
     })
 }
 
+fn allow_watchers() {
+    let (file, wanted) = WATCHERS;
+    let allowed = fs::read_to_string(file)
+        .ok()
+        .and_then(|text| text.trim().parse().ok());
+    if allowed.is_some_and(|allowed: u32| allowed < wanted) {
+        // Where this is not permitted, they may still suffice.
+        let _ = fs::write(file, wanted.to_string());
+    }
+}
+
 /// A node with its kubelet, its container runtime and its drivers. All of them end with it.
 pub(crate) struct Node<'c> {
     cluster: &'c Cluster,
@@ -317,6 +332,7 @@ impl<'c> Node<'c> {
             obstacles.join("; ")
         );
         settings();
+        allow_watchers();
         let place = Place::take();
         let mut node = Self {
             cluster,
@@ -432,7 +448,7 @@ state = "{dir}/state"
             .args(["--config".into(), self.path("containerd.toml")])
             .start();
         self.containerd = Some(containerd);
-        wait_for(&format!("containerd answers\n{}", self.logs()), || {
+        self.wait_for("containerd answers", || {
             (self.ctr(&["version"]).code == Some(0)).then_some(())
         });
     }
@@ -510,15 +526,12 @@ state = "{dir}/state"
     /// Waits for what the node says of its readiness.
     #[track_caller]
     pub(crate) fn wait_ready(&self, status: &str) {
-        wait_for(
-            &format!("{} is ready: {status}\n{}", self.name, self.logs()),
-            || {
-                let node = self.cluster.find(&format!("node/{}", self.name))?;
-                let conditions = node["status"]["conditions"].as_array()?;
-                let ready = conditions.iter().find(|condition| condition["type"] == "Ready")?;
-                (ready["status"] == status).then_some(())
-            },
-        );
+        self.wait_for(&format!("it is ready: {status}"), || {
+            let node = self.cluster.find(&format!("node/{}", self.name))?;
+            let conditions = node["status"]["conditions"].as_array()?;
+            let ready = conditions.iter().find(|condition| condition["type"] == "Ready")?;
+            (ready["status"] == status).then_some(())
+        });
     }
 
     /// Arguments of a driver, for a process or a pod.
@@ -582,7 +595,7 @@ state = "{dir}/state"
     /// Waits until a driver's slices are there.
     #[track_caller]
     pub(crate) fn wait_published(&self, driver: &str) {
-        wait_for(&format!("{driver} publishes\n{}", self.logs()), || {
+        self.wait_for(&format!("{driver} publishes"), || {
             self.publishes(driver).then_some(())
         });
     }
@@ -590,7 +603,7 @@ state = "{dir}/state"
     /// Waits until no slice of a driver is there: the kubelet deletes them half a minute after it is gone.
     #[track_caller]
     pub(crate) fn wait_withdrawn(&self, driver: &str) {
-        wait_for(&format!("the slices of {driver} go\n{}", self.logs()), || {
+        self.wait_for(&format!("the slices of {driver} go"), || {
             (!self.publishes(driver)).then_some(())
         });
     }
