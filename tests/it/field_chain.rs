@@ -3424,6 +3424,17 @@ const CASES: &[Case] = &[
         ],
         has_not: &["fix container main"],
     },
+    // What holds the devices has nothing left to do.
+    Case {
+        ask: "explain pod/eval-mistral-9xq4d-gpu-worker-b5x8k -n=ray --complete --now=2026-12-03T10:00:00Z",
+        file: "rayjob-done-cluster-stays",
+        code: 1,
+        has: &[
+            "pods of RayJob finetune-mistral, which has ended, hold them",
+            "rayjob/ray/finetune-mistral keeps its pods running",
+        ],
+        has_not: &[],
+    },
     // Nothing is left to share.
     Case {
         ask: "explain node/num-1 --complete --now=2026-12-03T10:00:00Z",

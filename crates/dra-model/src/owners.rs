@@ -67,7 +67,7 @@ pub struct Owner {
     pub checks: Vec<Condition>,
     /// How often Kueue has put a Workload back into its queue, and when it tries again.
     pub requeued: Option<(i64, Time)>,
-    /// Reported state: `status.status`, or `status.phase`.
+    /// Reported state: `status.status`, `status.phase`, or `status.jobDeploymentStatus` of a RayJob.
     pub state: Str,
     /// The nodes that it gathers before pods of it start.
     pub gathers: Option<Gathers>,
@@ -109,6 +109,13 @@ impl Owner {
     pub fn condition(&self, type_: &str, status: &str) -> Option<&Condition> {
         let mut all = self.conditions.iter();
         all.find(|condition| condition.type_ == type_ && condition.status == status)
+    }
+
+    /// True if it says that its work has ended. Pods of it may run on, as those of a RayJob without `shutdownAfterJobFinishes`.
+    pub fn has_ended(&self) -> bool {
+        const ENDED: [&str; 4] = ["Complete", "Succeeded", "Failed", "Finished"];
+        let is_ended = |type_: &&str| self.state == **type_ || self.condition(type_, "True").is_some();
+        ENDED.iter().any(is_ended)
     }
 
     /// A reference to it.
@@ -206,10 +213,9 @@ impl Owners {
             })
         });
         let text = |value: &Value| value.as_str().unwrap_or_default().into();
-        let state = match &status.status {
-            Value::Null => text(&status.phase),
-            state => text(state),
-        };
+        let states = [&status.status, &status.phase, &status.job_deployment_status];
+        let state = states.into_iter().find(|state| !state.is_null());
+        let state = state.map(text).unwrap_or_default();
         let owner = Owner {
             group: group.into(),
             kind: kind.into(),
@@ -456,6 +462,7 @@ struct Status {
     scheduling_conditions: Value,
     status: Value,
     phase: Value,
+    job_deployment_status: Value,
     nodes: Value,
 }
 

@@ -452,6 +452,8 @@ pub(crate) enum Cause {
     Kept(Box<Cause>, OwnerName, Kept),
     /// The devices are held by these pods, which wait for the subject: the owner starts no pod before all have nodes.
     Circle(Box<Cause>, OwnerName, Vec<Key>),
+    /// The devices are held by pods of this owner, whose work has ended.
+    LeftOver(Box<Cause>, OwnerName),
     /// The pod is of an earlier pod template than this owner has.
     Superseded(Box<Cause>, OwnerName),
     /// A queue holds the pod back.
@@ -791,6 +793,7 @@ impl Cause {
             Self::Besides(cause, _)
             | Self::Held(cause, _)
             | Self::Kept(cause, ..)
+            | Self::LeftOver(cause, _)
             | Self::Superseded(cause, _)
             | Self::Deallocated(cause) => cause.code(),
             Self::Circle(..) => "OwnerWaits",

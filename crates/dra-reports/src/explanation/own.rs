@@ -117,6 +117,7 @@ impl Cause {
             Self::OnNode(_, fact) => fact.erase(own),
             Self::Held(cause, _)
             | Self::Kept(cause, ..)
+            | Self::LeftOver(cause, _)
             | Self::Superseded(cause, _)
             | Self::Circle(cause, ..)
             | Self::Outdated(cause, _)

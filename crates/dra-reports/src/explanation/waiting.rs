@@ -20,7 +20,7 @@ use dra_model::{
     AttributeValue, Claim, Cluster, Constraint, DeviceRequest, Key, Node, OwnerReference, Pod, Slice, Str,
 };
 use dra_rules::kubelet::{self, Stage, Stages};
-use dra_rules::owners::{Replacing, waiting_for};
+use dra_rules::owners::{Lineage, OwnerName, Replacing, waiting_for};
 use dra_rules::reservation::{Unlisted, claim_names, manager, unlisted};
 use dra_rules::scheduling::{
     Consumer, Cycle, GroupResult, Kept, Lack, Rejection, Scheduler, Start, Subject, Uncertain, Waiting,
@@ -192,6 +192,17 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
                 report.notes.push(words::keeps_own(consumers, owner, *why));
                 let fix = FixItem::of_strategy(explained.cluster(), pod, nodes);
                 report.fixes.extend(fix);
+            }
+            let ended = consumers.iter().find_map(|consumer| match consumer {
+                Consumer::Pod(key) => ended_owner(explained.cluster(), explained.cluster().pod(key)?),
+                Consumer::PodGroup(_) => None,
+            });
+            if let Some(owner) = ended
+                && let Some(cause) = report
+                    .cause
+                    .take_if(|cause| !matches!(cause, Cause::Filtered(..)))
+            {
+                report.cause = Some(Cause::LeftOver(Box::new(cause), owner));
             }
             let kept = kept_running(explained.cluster(), &consumers);
             report.notes.extend(idle_holders(explained, &consumers));
@@ -374,6 +385,15 @@ fn held_up(explained: &Explained<'_>, consumers: &[Consumer]) -> Option<String> 
     Some(words::held_up(&manager(own), &manager(other)))
 }
 
+/// The owner that keeps a pod running though its own work has ended.
+fn ended_owner(cluster: &Cluster, pod: &Pod) -> Option<OwnerName> {
+    let lineage = Lineage::of_pod(cluster, pod);
+    lineage
+        .known(cluster)
+        .find(|owner| owner.has_ended())
+        .map(OwnerName::from)
+}
+
 /// The owners that keep some of the consumers running.
 fn kept_running(cluster: &Cluster, consumers: &[Consumer]) -> BTreeSet<String> {
     let owner = |consumer: &Consumer| {
@@ -384,7 +404,8 @@ fn kept_running(cluster: &Cluster, consumers: &[Consumer]) -> BTreeSet<String> {
             Replacing::of(cluster, pod),
             Replacing::AtOnce | Replacing::OnceGone
         );
-        let owner = top_owner(cluster, pod).filter(|_| comes_again && !is_job)?;
+        let keeps = comes_again && !is_job || ended_owner(cluster, pod).is_some();
+        let owner = top_owner(cluster, pod).filter(|_| keeps)?;
         Some(controller(&pod.metadata, &owner))
     };
     consumers.iter().filter_map(owner).collect()

@@ -307,7 +307,7 @@ spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringEx
 spec.template.spec.tolerations.{key, operator, value, effect}
 spec.template.spec.resourceClaims.{name, resourceClaimName, resourceClaimTemplateName}
 spec.jobTemplate.spec.template.spec.resourceClaims.{name, resourceClaimName, resourceClaimTemplateName}
-status.{replicas, updateRevision, failed, failedIndexes, status, phase}
+status.{replicas, updateRevision, failed, failedIndexes, status, phase, jobDeploymentStatus}
 status.nodes.{name, status}
 status.conditions.{type, status, reason, message, lastTransitionTime, observedGeneration}
 status.admissionChecks.{name, state, message, lastTransitionTime}

@@ -414,6 +414,12 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
                 if hold == 1 { "holds them" } else { "hold them" }
             )
         }
+        Cause::LeftOver(cause, owner) => {
+            format!(
+                "{}: pods of {owner}, which has ended, hold them",
+                self::cause(cause)
+            )
+        }
         Cause::Superseded(cause, owner) => {
             format!(
                 "{}; {owner} has a newer pod template than this pod",
