@@ -54,7 +54,10 @@ pub enum Evidence {
     /// The component's own metrics.
     #[display("metrics")]
     Metrics,
-    /// Arguments of the component's static pod.
+    /// Arguments of the component's static pod, which do not name the gate.
+    #[display("arguments of {_0}")]
+    Implied(String),
+    /// Arguments of the component's static pod, which name the gate.
     #[display("arguments of {_0}")]
     Arguments(String),
     /// A flag of this command.

@@ -165,12 +165,17 @@ fn from_arguments(
         .iter()
         .flat_map(|value| settings(value))
         .collect();
-    let evidence = Evidence::Arguments(pod.to_owned());
     Gate::all()
         .filter_map(|gate| {
             let enabled =
                 setting_of(&settings, gate, minor).or_else(|| gate.default_in(minor, min_compatibility))?;
-            let evidence = evidence.clone();
+            let is_named = settings.iter().any(|setting| setting.name == gate.name());
+            let evidence = if is_named {
+                Evidence::Arguments
+            } else {
+                Evidence::Implied
+            };
+            let evidence = evidence(pod.to_owned());
             Some((gate, GateState { enabled, evidence }))
         })
         .collect()
@@ -515,7 +520,7 @@ mod tests {
     fn an_older_scheduler_beside_a_newer_server_has_its_own_defaults() {
         let found = from_arguments(&[], "kube-scheduler:v1.35.2", &Environment::default(), "p");
         assert_eq!(state(&found, Gate::DRADeviceTaints), Some(false));
-        assert_eq!(found[0].1.evidence, Evidence::Arguments("p".to_owned()));
+        assert_eq!(found[0].1.evidence, Evidence::Implied("p".to_owned()));
     }
 
     #[test]

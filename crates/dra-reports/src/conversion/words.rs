@@ -85,13 +85,13 @@ pub(super) const WHY_SCHEDULE: &str = "the scheduler reserves claims for the gro
 pub(super) fn members_are_pending(group: &Key, pods: &[Str]) -> String {
     let pods = pods.iter().map(|pod| format!("pod/{}/{pod}", group.namespace));
     format!(
-        "podgroup/{group}: wait until these pods have a node, or delete them: {}",
+        "podgroup/{group}: wait until these pods have a node, or delete them; scale down the controller of one that is recreated: {}",
         pods.collect::<Vec<_>>().join(", ")
     )
 }
 
 pub(super) const LEAVE_MEMBERS_ALONE: &str =
-    "do not start, scale or restart members of groups from here until the end";
+    "do not start or restart other members of groups from here until the end";
 
 // Steps 2 to 4.
 

@@ -792,6 +792,10 @@ fn only_gates_that_were_named_keep_a_component_from_starting() {
     assert!(found(true, Evidence::Metrics, derived));
     assert!(!found(false, Evidence::Metrics, derived));
     assert!(found(false, arguments(), derived));
+    // On or off by what the arguments say of others, or by default.
+    let implied = || Evidence::Implied("pod".to_owned());
+    assert!(!found(false, implied(), derived));
+    assert!(!found(true, implied(), rules));
     // Known to both.
     assert!(!found(true, arguments(), Gate::DRADeviceTaints));
 }

@@ -134,6 +134,7 @@ impl SnapshotInfo {
                 Evidence::Recorded => ("Recorded", None),
                 Evidence::Served(what) => ("Served", Some(what.clone())),
                 Evidence::Metrics => ("Metrics", None),
+                Evidence::Implied(pod) => ("Implied", Some(pod.clone())),
                 Evidence::Arguments(pod) => ("Arguments", Some(pod.clone())),
                 Evidence::Flag => ("Flag", None),
             };
@@ -261,6 +262,7 @@ impl SnapshotInfo {
                 "Assumed" | "Objects" => continue,
                 "Metrics" => Evidence::Metrics,
                 "Served" => Evidence::Served(detail),
+                "Implied" => Evidence::Implied(detail),
                 "Arguments" => Evidence::Arguments(detail),
                 // It was recorded with the file; the reader can override it.
                 _ => Evidence::Recorded,

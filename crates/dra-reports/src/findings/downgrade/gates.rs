@@ -49,6 +49,7 @@ fn gates(look: &mut Look<'_>, target: &Target) {
             let default = gate.default_in(environment.emulated_minor, environment.min_compatibility_minor);
             let is_named = match state.evidence {
                 Evidence::Arguments(_) => true,
+                Evidence::Implied(_) => false,
                 Evidence::Flag => state.enabled,
                 _ => default != Some(state.enabled),
             };
