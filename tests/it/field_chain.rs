@@ -3435,6 +3435,29 @@ const CASES: &[Case] = &[
         ],
         has_not: &[],
     },
+    // Room is being made, and nothing has to be changed for it.
+    Case {
+        ask: "explain -A --complete --now=2026-12-04T10:00:00Z",
+        file: "preemption-within-grace",
+        code: 1,
+        has: &["wait until pod/batch/etl-k2d8v ends, which is due at 2026-12-04T10:01:40Z"],
+        has_not: &["reduce cpu"],
+    },
+    // Components whose arguments name no gate, and groups of other schedulers.
+    Case {
+        ask: "check --to-version=1.36 --complete --now=2026-12-04T10:00:00Z",
+        file: "groups-of-others-before-a-downgrade",
+        code: 0,
+        has: &[],
+        has_not: &["DRA122"],
+    },
+    Case {
+        ask: "explain job/backfill -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "nothing-wants-to-run",
+        code: 0,
+        has: &["spec.parallelism is 0"],
+        has_not: &["unknown"],
+    },
     // Nothing is left to share.
     Case {
         ask: "explain node/num-1 --complete --now=2026-12-03T10:00:00Z",

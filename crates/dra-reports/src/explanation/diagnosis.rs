@@ -259,8 +259,8 @@ pub(crate) enum NoPods {
     },
     /// It has ended, as this condition says, which has a reason and a message.
     Ended(Condition),
-    /// It is to have none.
-    Zero,
+    /// It is to have none, by this field of its spec.
+    Zero(&'static str),
     /// Unknown controllers create its rollouts and the like.
     Unknown,
 }
@@ -355,7 +355,7 @@ impl Answer {
                 | NoPods::Says(_)
                 | NoPods::Refused(_)
                 | NoPods::Failed { .. } => ClusterVerdict::Waits,
-                NoPods::Ended(_) | NoPods::Zero | NoPods::Suspended(None) | NoPods::Managed(_) => {
+                NoPods::Ended(_) | NoPods::Zero(_) | NoPods::Suspended(None) | NoPods::Managed(_) => {
                     ClusterVerdict::Ended
                 }
                 NoPods::Unknown => ClusterVerdict::Unknown,

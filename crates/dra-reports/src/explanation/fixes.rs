@@ -673,6 +673,16 @@ impl FixItem {
         )
     }
 
+    /// Waits for the end of a pod that kube-scheduler ends for this one, due at that time.
+    pub(super) fn await_end(victim: &Key, due: Time) -> Self {
+        Self::unproven(
+            "WaitForDeletion",
+            format!("pod/{victim}"),
+            words::await_victim(victim, due),
+            Remedy::default().note(words::AWAIT_VICTIM),
+        )
+    }
+
     /// Lets the users of a namespace ask for admin access.
     pub(super) fn allow_admin_access(namespace: &Str) -> Self {
         let label = Command::kubectl("label")

@@ -217,6 +217,16 @@ fn with_quotas(
                 .notes
                 .extend(shares_alone(cluster, pod).map(|template| words::shares_alone(&template)));
             report.supersede(cluster, pod);
+            let end = |victim| cluster.pod(victim)?.metadata.deletion_timestamp;
+            let due = victims.iter().filter_map(end).max();
+            // Room is made already, and whatever else would make some is not needed.
+            if let Some(due) = due.filter(|due| *due >= settings.now) {
+                report.fixes = victims
+                    .first()
+                    .map(|victim| FixItem::await_end(victim, due))
+                    .into_iter()
+                    .collect();
+            }
             if let Some((owner, shared)) = shared_by_all(cluster, pod) {
                 report.notes.push(words::shared_by_all(&manager(owner), &shared));
                 report.share_no_claim(pod, owner, &shared);

@@ -137,7 +137,8 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
             failures.map(|((failed, _), last)| words::failures(&name, failed, last, &owner.failed_indexes)),
         );
     }
-    if pods.len() > 1 {
+    // One that fits may have been pending for long.
+    if pods.len() > 1 && report.verdict() != ClusterVerdict::Fits {
         let looked_at = pods.len().min(MOST_PODS + 1);
         report
             .notes
@@ -277,7 +278,10 @@ fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {
         return NoPods::Managed(by.clone());
     }
     if owner.replicas == Some(0) {
-        return NoPods::Zero;
+        return NoPods::Zero("replicas");
+    }
+    if owner.at_once == Some(0) {
+        return NoPods::Zero("parallelism");
     }
     if let Some(word) = refused(cluster, owner) {
         return NoPods::Refused(word);

@@ -669,6 +669,14 @@ pub(in super::super) fn add_node(component: &str, why: NoNode) -> (String, &'sta
 }
 
 /// What to do if a node does not come.
+/// That kube-scheduler ends a pod for this one.
+pub(in super::super) fn await_victim(victim: &Key, due: Time) -> String {
+    format!("wait until pod/{victim} ends, which is due at {due}")
+}
+
+/// That preemption needs no help.
+pub(in super::super) const AWAIT_VICTIM: &str = "no action needed: kube-scheduler is ending it for this pod";
+
 pub(in super::super) const AWAIT_NODE: &str = "no action needed, unless this takes longer than new nodes usually need: then check the node, its taints and the pods of the driver there";
 
 /// That a node has to be ready before its devices are known.

@@ -844,7 +844,7 @@ fn no_pods(why: &NoPods) -> String {
         NoPods::Says(said) => format!(": {}", condition(said)),
         NoPods::Refused(word) => format!(": {}", self::word(word)),
         NoPods::Ended(said) => format!(": it has finished: {}", condition(said)),
-        NoPods::Zero => ": spec.replicas is 0".to_owned(),
+        NoPods::Zero(field) => format!(": spec.{field} is 0"),
         NoPods::Failed { .. } => String::new(),
         NoPods::Unknown => "; the reason is unknown".to_owned(),
     }
