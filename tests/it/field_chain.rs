@@ -3443,6 +3443,44 @@ const CASES: &[Case] = &[
         has: &["node/num-1: no request for devices fits"],
         has_not: &["room for"],
     },
+    // The cluster autoscaler tries to add a node, and the cloud has none.
+    Case {
+        ask: "explain job/eval -n=train --complete --now=2026-12-04T10:00:00Z",
+        file: "scale-up-that-failed",
+        code: 1,
+        has: &[
+            "1. add a node with such devices: cluster-autoscaler adds none, because its last attempt has failed",
+            "associated with this pod failed: GCE out of resources",
+        ],
+        has_not: &["a node is being added", "wait for the node"],
+    },
+    // The cluster autoscaler was stopped before it removed a node.
+    Case {
+        ask: "explain pod/ocr-5d9c7b6f4-4kd7m -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "taint-of-a-stopped-autoscaler",
+        code: 1,
+        has: &[
+            "the cluster autoscaler marked the node for removal at 2026-12-03T16:12:00Z",
+            "1. remove taint ToBeDeletedByClusterAutoscaler:NoSchedule from node/l4-2",
+            "check cluster-autoscaler first",
+        ],
+        has_not: &["is about to delete", "tolerate ToBeDeleted"],
+    },
+    // While the removal may still be under way, there is nothing to take off.
+    Case {
+        ask: "explain pod/ocr-5d9c7b6f4-4kd7m -n=ml --complete --now=2026-12-03T17:00:00Z",
+        file: "taint-of-a-stopped-autoscaler",
+        code: 1,
+        has: &["marked the node for removal"],
+        has_not: &["remove taint"],
+    },
+    Case {
+        ask: "explain node/l4-2 --complete --now=2026-12-04T10:00:00Z",
+        file: "taint-of-a-stopped-autoscaler",
+        code: 1,
+        has: &["the node is marked for removal"],
+        has_not: &["is being deleted"],
+    },
 ];
 
 #[test]

@@ -29,7 +29,8 @@ use dra_rules::reservation::{
     self, Origin, PodGroups, claim_names, is_done, is_former, manager, pod_of_entry, resolves_to,
 };
 use dra_rules::scheduling::{
-    Edited, Fix, Fixes, Found, Rewording, change_of_pod, is_extended, remaining_consumers, unfit_taint,
+    Edited, Fix, Fixes, Found, Rewording, change_of_pod, is_extended, marked_for_removal,
+    remaining_consumers, tells_removal, unfit_taint,
 };
 
 /// Labels of nodes that tell which images run there.
@@ -273,7 +274,13 @@ impl Helped<'_> {
             }
             Fix::RestoreNode { node } => restoring(self.cluster, node),
             Fix::LiftNodeTaint { node, key, effect } => {
-                Remedy::command(lift_node_taint(node, key, effect)).note(words::TAINT_IS_MEANT)
+                let lift = Remedy::command(lift_node_taint(node, key, effect));
+                let taints = self.cluster.node(node).map(|node| node.spec.taints.iter());
+                let marked = taints.into_iter().flatten().find_map(marked_for_removal);
+                match marked.filter(|_| tells_removal(key)) {
+                    Some(marked) => lift.note(words::left_by_autoscaler(marked)),
+                    None => lift.note(words::TAINT_IS_MEANT),
+                }
             }
             _ => Remedy::default(),
         }
