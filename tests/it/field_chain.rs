@@ -3481,6 +3481,19 @@ const CASES: &[Case] = &[
         has: &["the node is marked for removal"],
         has_not: &["is being deleted"],
     },
+    // The kubelet changes the group of many files before it has devices prepared.
+    Case {
+        ask: "explain statefulset/llm -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "ownership-of-a-large-volume",
+        code: 1,
+        has: &[
+            "changing the group of the files of a volume (fsGroup)",
+            "processed 9412331 files",
+            "1. wait until the kubelet has changed the group of the files",
+            "fsGroupChangePolicy OnRootMismatch in StatefulSet llm",
+        ],
+        has_not: &["reported nothing"],
+    },
 ];
 
 #[test]

@@ -196,6 +196,11 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             };
             Advice::by_hand("MountVolumes", of_pod(), how).look(describe(&pod.key()))
         }
+        Cause::OwnershipChanges { .. } => {
+            let (_, owner) = made_from(stages.cluster(), pod);
+            Advice::by_hand("AwaitKubelet", of_node(), words::await_ownership(owner.as_ref()))
+                .look(describe(&pod.key()))
+        }
         Cause::SandboxFails { text, .. } if lacks_network(text) => {
             Advice::by_hand("RepairContainer", of_pod(), words::name_network()).look(describe(&pod.key()))
         }

@@ -79,6 +79,9 @@ const SILENT_SECONDS: u64 = 300;
 /// Time that the kubelet needs to mount the volumes of a pod.
 const MOUNTING_SECONDS: u64 = 60;
 
+/// Seconds within which the kubelet reports again that it changes the group of files: every minute, of which events tell at least each fifth.
+const OWNERSHIP_SECONDS: u64 = 600;
+
 /// The init container that waits until the pods with devices of the node are gone.
 const DRIVER_MANAGER: &str = "k8s-driver-manager";
 
@@ -788,6 +791,17 @@ impl<'c> Stages<'c> {
             // Volumes come with the pod: what they lack is mostly there the next time.
             Said::NotMounted { .. } if is_new => return None,
             Said::NotMounted { text } => Cause::VolumesNotMounted {
+                text: (*text).to_owned(),
+            },
+            // It says so again and again, as long as it does.
+            Said::OwnershipChanges { .. }
+                if event
+                    .last_seen()
+                    .is_none_or(|last| self.now.since(last).as_secs() >= OWNERSHIP_SECONDS) =>
+            {
+                return None;
+            }
+            Said::OwnershipChanges { text } => Cause::OwnershipChanges {
                 text: (*text).to_owned(),
             },
             Said::Unhealthy { text } => Cause::ProbeFails {

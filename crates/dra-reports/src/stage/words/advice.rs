@@ -181,6 +181,17 @@ pub(in super::super) fn correct_image(volume: &Str, owner: Option<&OwnerName>) -
     )
 }
 
+/// A volume whose files get the group of the pod.
+pub(in super::super) fn await_ownership(owner: Option<&OwnerName>) -> Text {
+    Text::new(
+        "wait until the kubelet has changed the group of the files",
+        format!(
+            "a recreated pod would start over; fsGroupChangePolicy OnRootMismatch in {}, under securityContext, skips it once the top directory has the group",
+            maker(owner)
+        ),
+    )
+}
+
 /// A volume that another node still has.
 pub(in super::super) fn detach() -> Text {
     Text::new(

@@ -172,6 +172,9 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             format!("the network of {node} is not ready, so the kubelet starts no pods: {text}")
         }
         Cause::VolumesNotMounted { text } => format!("the kubelet cannot mount its volumes: {text}"),
+        Cause::OwnershipChanges { text } => format!(
+            "the kubelet is changing the group of the files of a volume (fsGroup), which comes before devices, and is slow with many files: {text}"
+        ),
         Cause::SandboxFails { text, device } => {
             let device = device
                 .as_ref()
