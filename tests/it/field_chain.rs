@@ -3494,6 +3494,64 @@ const CASES: &[Case] = &[
         ],
         has_not: &["reported nothing"],
     },
+    // The registry answers, and a node does not trust its certificate.
+    Case {
+        ask: "explain deployment/chat -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "node-does-not-trust-the-registry",
+        code: 1,
+        has: &[
+            "let gpu-3 trust the certificate of registry registry.corp.example",
+            "of the same owner runs on another node",
+        ],
+        has_not: &["is reachable"],
+    },
+    // A runtime class asks for devices that no claim has.
+    Case {
+        ask: "explain deployment/chat -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "runtime-class-beside-a-claim",
+        code: 1,
+        has: &["1. remove runtimeClassName from Deployment chat"],
+        has_not: &["wrote no CDI file"],
+    },
+    // Programs say at their end what is wrong: the switches of the node.
+    Case {
+        ask: "explain deployment/llama -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "fabric-manager-of-one-node",
+        code: 1,
+        has: &["check nvidia-fabricmanager on hgx-2"],
+        has_not: &["fix container main"],
+    },
+    // Another pod has the shared device for itself.
+    Case {
+        ask: "explain deployment/tts -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "exclusive-mode-on-a-shared-gpu",
+        code: 1,
+        has: &[
+            "give Deployment tts a device of its own",
+            "set the compute mode of the device to Default",
+            "pod/ml/asr-5d9c7b6f4-z2v8q has the same claim",
+        ],
+        has_not: &["fix container main"],
+    },
+    // The image is for a newer driver.
+    Case {
+        ask: "explain job/train-yolo -n=vision --complete --now=2026-12-04T10:00:00Z",
+        file: "image-for-a-newer-driver",
+        code: 1,
+        has: &["use an image in Job train-yolo with a CUDA version that the NVIDIA driver of ws-1 supports"],
+        has_not: &["fix container main"],
+    },
+    // The image is for another architecture.
+    Case {
+        ask: "explain deployment/rag -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "image-of-the-other-architecture",
+        code: 1,
+        has: &[
+            "use an image in Deployment rag that is built for arm64, too",
+            "gb200-1 is arm64",
+        ],
+        has_not: &["fix container main"],
+    },
 ];
 
 #[test]

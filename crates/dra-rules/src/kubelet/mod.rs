@@ -50,7 +50,7 @@ pub use problems::{Problem, Problems, problems, rests_on};
 use publishing::untolerated;
 pub use publishing::{BrokenLink, Maker, Refused, fewer_than_alike, known_drivers};
 pub use reach::{nodes_of_devices, nodes_of_slice, publishes_for};
-pub use said::{Unread, has_word, unreachable_registry};
+pub use said::{Unread, has_word, injects_by_itself, unreachable_registry};
 
 /// Progress of a pod's devices on its node.
 #[derive(
@@ -978,6 +978,12 @@ impl<'c> Stages<'c> {
     /// Returns what was prepared and is not there any more.
     fn lost(&self, pod: &Pod, node: &Str, said: &Said<'_>) -> Option<Cause> {
         Some(match said {
+            // The runtime class asks for them, and no claim.
+            Said::Unresolvable { devices }
+                if pod.spec.runtime_class_name.is_some() && said::are_of_runtime(devices) =>
+            {
+                return None;
+            }
             Said::Unresolvable { devices } => Cause::DevicesUnresolvable {
                 devices: devices.iter().map(|device| (*device).to_owned()).collect(),
                 has_run: self.has_run_here(pod, node),

@@ -334,6 +334,18 @@ pub fn unreachable_registry(text: &str) -> Option<(&str, &str)> {
     (!host.is_empty()).then_some((host, error))
 }
 
+/// Returns whether NVIDIA's container runtime does not find the devices that it injects by itself: those are none of a driver.
+pub fn injects_by_itself(text: &str) -> bool {
+    matches!(Said::of_runtime(text), Some(Said::Unresolvable { devices }) if are_of_runtime(&devices))
+}
+
+/// Returns whether these devices are those that NVIDIA's container runtime injects by itself.
+pub(super) fn are_of_runtime(devices: &[&str]) -> bool {
+    devices
+        .iter()
+        .all(|device| device.starts_with("runtime.nvidia.com/"))
+}
+
 /// Returns whether the text has the name as a word of its own.
 pub fn has_word(text: &str, name: &str) -> bool {
     let is_of_name =
@@ -468,6 +480,12 @@ mod tests {
                 })
             );
         }
+        assert!(injects_by_itself(
+            "unresolvable CDI devices runtime.nvidia.com/gpu=all"
+        ));
+        assert!(!injects_by_itself(
+            "unresolvable CDI devices gpu.example.com/gpu=a"
+        ));
         assert_eq!(Said::of_runtime("unresolvable CDI devices nothing"), None);
         assert_eq!(Said::of_event(&event("Failed", "Error: ErrImagePull")), None);
         assert_eq!(
