@@ -3552,6 +3552,46 @@ const CASES: &[Case] = &[
         ],
         has_not: &["fix container main"],
     },
+    // What sets up the network of a node is crashing there.
+    Case {
+        ask: "explain pod/tts-5d9c7b6f4-4kd7m -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "agent-of-the-network-not-ready",
+        code: 1,
+        has: &[
+            "1. make node/gpu-2 ready",
+            "pod/kube-system/cilium-98682 is crashing",
+            "unable to determine direct routing device",
+        ],
+        has_not: &["tolerate"],
+    },
+    // What initializes the nodes of a cloud is crashing, on another node.
+    Case {
+        ask: "explain pod/tts-5d9c7b6f4-4kd7m -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "cloud-controller-without-credentials",
+        code: 1,
+        has: &[
+            "check the cloud controller manager",
+            "pod/kube-system/openstack-cloud-controller-manager-x7k2p is crashing",
+            "application credential expired",
+        ],
+        has_not: &["ask the owner of what sets taint"],
+    },
+    // What unmounts the volumes of a node is crashing there.
+    Case {
+        ask: "explain pod/vec-0 -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "volume-that-is-never-unmounted",
+        code: 1,
+        has: &["pod/csi-wekafs/csi-wekafs-node-e77ea is crashing"],
+        has_not: &["force-delete"],
+    },
+    // The container runtime does not get the image of its sandboxes.
+    Case {
+        ask: "explain pod/tts-5d9c7b6f4-4kd7m -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "sandbox-image-behind-a-firewall",
+        code: 1,
+        has: &["let the container runtime of the node pull its sandbox image"],
+        has_not: &["fix what keeps the kubelet from starting its pod"],
+    },
 ];
 
 #[test]

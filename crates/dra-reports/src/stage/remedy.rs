@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::words::advice::{self as words, Exit, Restore, Text, Unprepared};
+use super::words::crashing_text;
 use crate::remedy::{Remedy, UNATTACHABLE, can_taint, drop_finalizers, place_again, replace_pods, top_owner};
 use crate::script::{
     Command, NoCommand, Resource, Script, delete, delete_in, describe_device, field_selector,
@@ -15,13 +16,16 @@ use crate::words::delete_rule;
 use dra_model::{Cluster, DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, Doing, Due, Evidence, KeptOff, Maker, OF_CORES, Party, Plugin, PodStage,
-    Problem, Stages, Unread, controllers, has_logs, has_stopped, has_word, injects_by_itself,
-    is_of_alignment, is_ready, lacks_network, refuses_host_network, unreachable_registry,
+    Problem, Stages, Unread, Waiting, controllers, crashing_daemons, has_logs, has_stopped, has_word,
+    injects_by_itself, is_of_alignment, is_ready, lacks_network, refuses_host_network, unreachable_registry,
 };
 use dra_rules::owners::{OwnerName, is_superseded, replacement};
 use dra_rules::reservation::{Lacks, Origin, may_run, unmade, users};
 use dra_rules::scheduling::{daemon_tolerations, other_scheduler};
 use dra_rules::validation::Webhook;
+
+/// Crashing pods that are named beside advice.
+const MOST_CRASHING: usize = 2;
 
 /// Advice for a stuck pod.
 pub(crate) struct Advice {
@@ -439,8 +443,17 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         Cause::Unrecognized { .. } => {
             Advice::by_hand("ReadKubelet", of_node(), words::read(node, words::UNRECOGNIZED))
         }
-        Cause::NotRemoved => Advice::by_hand("ReadKubelet", of_node(), words::read(node, words::NOT_REMOVED))
-            .look(describe(&pod.key())),
+        Cause::NotRemoved => {
+            let advice = Advice::by_hand("ReadKubelet", of_node(), words::read(node, words::NOT_REMOVED));
+            // What unmounts its volumes may be among them.
+            let daemons = pod.node().filter(|_| pod.spec.volumes.bind).into_iter();
+            let daemons = daemons.flat_map(|node| crashing_daemons(stages.cluster(), node));
+            Advice {
+                remedy: with_crashing(advice.remedy, daemons),
+                ..advice
+            }
+            .look(describe(&pod.key()))
+        }
         Cause::ClaimNeverMade { .. } => {
             let delete = Command::kubectl("delete")
                 .object(Kind::Pod, &pod.metadata.name)
@@ -790,6 +803,14 @@ fn logs(pod: Option<&Key>, node: &str) -> Result<Script, NoCommand> {
         Some(pod) => logs_of(pod),
         None => pods_on(node),
     }
+}
+
+/// Names crashing pods that may be the reason.
+pub(crate) fn with_crashing(how: Remedy, pods: impl Iterator<Item = (Key, Waiting)>) -> Remedy {
+    let named = pods
+        .take(MOST_CRASHING)
+        .map(|(pod, waiting)| crashing_text(&pod, &waiting));
+    named.fold(how, Remedy::note)
 }
 
 /// The last lines that the containers of a pod have written.

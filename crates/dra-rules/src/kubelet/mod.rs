@@ -39,8 +39,9 @@ use dra_model::{
 pub use cause::{Attaching, Cause, Due, Evidence, Party, lacks_network, refuses_host_network};
 use drivers::Drivers;
 pub use drivers::{
-    Failure, KeptOff, MIG_STATE, PUBLISHING_SECONDS, Plugin, Unplaced, controllers, daemon_set_of,
-    is_called_like, is_called_plugin, is_over, is_pod_of, is_ready, kept_off, republishing, unscheduled,
+    Failure, KeptOff, MIG_STATE, PUBLISHING_SECONDS, Plugin, Unplaced, controllers,
+    crashing_cloud_controllers, crashing_daemons, daemon_set_of, is_called_like, is_called_plugin, is_over,
+    is_pod_of, is_ready, kept_off, republishing, unscheduled,
 };
 pub use ending::{has_run, has_stopped, last_end};
 pub use heartbeat::{Heartbeat, ailment, without_network};

@@ -699,6 +699,9 @@ pub(in super::super) fn restore_node(node: &Str) -> String {
 pub(in super::super) const RESTORE_NODE: &str =
     "ask an administrator to check the node and its kubelet; the taint is removed automatically";
 
+/// Who initializes a node of a cloud.
+pub(in super::super) const INITIALIZE: &str = "ask an administrator to check the cloud controller manager: it initializes new nodes, and removes the taint then";
+
 /// Who sets up the network of a node.
 pub(in super::super) const SET_UP_NETWORK: &str = "ask an administrator to check what does that, the cloud provider's route controller or the network plugin; the taint is removed automatically";
 

@@ -870,6 +870,9 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
         BrokenLink::Unselected(..) => {
             "correct what it selects nodes by, or check what should set these labels on nodes"
         }
+        BrokenLink::NotReady(_, Some(Doing::Failing(message, ..))) if lacks_sandbox_image(message) => {
+            return "ask an administrator to let the container runtime of the node pull its sandbox image, which its configuration names: no pod starts there until then".to_owned();
+        }
         BrokenLink::NotReady(_, Some(Doing::Failing(..))) => {
             "fix what keeps the kubelet from starting its pod"
         }
@@ -906,6 +909,11 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
         BrokenLink::Silent(_) => "check the logs of its pod for why it publishes nothing",
     };
     ask_owner(&format!("driver {driver}"), what)
+}
+
+/// Returns whether the container runtime lacks the image of all sandboxes, in the words of containerd (`internal/cri/server/sandbox_run.go`).
+fn lacks_sandbox_image(message: &str) -> bool {
+    message.contains("failed to get sandbox image")
 }
 
 /// Returns whether the API server refuses a pod for the Pod Security Standard of its namespace. Mirrors `pod-security-admission/admission/admission.go`,
