@@ -3562,7 +3562,7 @@ const CASES: &[Case] = &[
             "pod/kube-system/cilium-98682 is crashing",
             "unable to determine direct routing device",
         ],
-        has_not: &["tolerate"],
+        has_not: &["remove taint"],
     },
     // What initializes the nodes of a cloud is crashing, on another node.
     Case {

@@ -17,7 +17,7 @@ use dra_model::{Cluster, DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, Doing, Due, Evidence, KeptOff, Maker, OF_CORES, Party, Plugin, PodStage,
     Problem, Stages, Unread, Waiting, controllers, crashing_daemons, has_logs, has_stopped, has_word,
-    injects_by_itself, is_of_alignment, is_ready, lacks_network, refuses_host_network, unreachable_registry,
+    injects_own, is_of_alignment, is_ready, lacks_network, refuses_host_network, unreachable_registry,
 };
 use dra_rules::owners::{OwnerName, is_superseded, replacement};
 use dra_rules::reservation::{Lacks, Origin, may_run, unmade, users};
@@ -266,7 +266,7 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             Advice::by_hand("RepairContainer", of_pod(), text).look(describe(&pod.key()))
         }
         Cause::ContainerNotStarted(_, waiting)
-            if pod.spec.runtime_class_name.is_some() && injects_by_itself(&waiting.message) =>
+            if pod.spec.runtime_class_name.is_some() && injects_own(&waiting.message) =>
         {
             let (target, owner) = made_from(stages.cluster(), pod);
             Advice::by_hand("CorrectPods", target, words::drop_runtime_class(owner.as_ref()))

@@ -51,7 +51,7 @@ pub use problems::{Problem, Problems, problems, rests_on};
 use publishing::untolerated;
 pub use publishing::{BrokenLink, Maker, Refused, fewer_than_alike, known_drivers};
 pub use reach::{nodes_of_devices, nodes_of_slice, publishes_for};
-pub use said::{Unread, has_word, injects_by_itself, unreachable_registry};
+pub use said::{Unread, has_word, injects_own, unreachable_registry};
 
 /// Progress of a pod's devices on its node.
 #[derive(
@@ -80,7 +80,7 @@ const SILENT_SECONDS: u64 = 300;
 /// Time that the kubelet needs to mount the volumes of a pod.
 const MOUNTING_SECONDS: u64 = 60;
 
-/// Seconds within which the kubelet reports again that it changes the group of files: every minute, of which events tell at least each fifth.
+/// Seconds within which the kubelet reports again that it changes the group of files: every minute, and the limit for its events lets at least each fifth through.
 const OWNERSHIP_SECONDS: u64 = 600;
 
 /// The init container that waits until the pods with devices of the node are gone.

@@ -334,12 +334,12 @@ pub fn unreachable_registry(text: &str) -> Option<(&str, &str)> {
     (!host.is_empty()).then_some((host, error))
 }
 
-/// Returns whether NVIDIA's container runtime does not find the devices that it injects by itself: those are none of a driver.
-pub fn injects_by_itself(text: &str) -> bool {
+/// Returns whether NVIDIA's container runtime does not find the devices that it injects automatically: those are none of a driver.
+pub fn injects_own(text: &str) -> bool {
     matches!(Said::of_runtime(text), Some(Said::Unresolvable { devices }) if are_of_runtime(&devices))
 }
 
-/// Returns whether these devices are those that NVIDIA's container runtime injects by itself.
+/// Returns whether these devices are those that NVIDIA's container runtime injects automatically.
 pub(super) fn are_of_runtime(devices: &[&str]) -> bool {
     devices
         .iter()
@@ -480,12 +480,8 @@ mod tests {
                 })
             );
         }
-        assert!(injects_by_itself(
-            "unresolvable CDI devices runtime.nvidia.com/gpu=all"
-        ));
-        assert!(!injects_by_itself(
-            "unresolvable CDI devices gpu.example.com/gpu=a"
-        ));
+        assert!(injects_own("unresolvable CDI devices runtime.nvidia.com/gpu=all"));
+        assert!(!injects_own("unresolvable CDI devices gpu.example.com/gpu=a"));
         assert_eq!(Said::of_runtime("unresolvable CDI devices nothing"), None);
         assert_eq!(Said::of_event(&event("Failed", "Error: ErrImagePull")), None);
         assert_eq!(

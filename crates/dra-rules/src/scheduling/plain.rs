@@ -298,11 +298,11 @@ pub fn marked_for_removal(taint: &Taint) -> Option<Time> {
 
 /// Returns whether the taint was left on a node that is ready by a removal that has not ended: cluster-autoscaler was stopped meanwhile.
 pub(super) fn is_left_over(taint: &Taint, node: &Node, now: Time) -> bool {
-    let mut conditions = node.status.conditions.iter();
+    let mut taints = node.spec.taints.iter();
     let lasts = |marked| now.since(marked).as_secs() >= REMOVAL_SECONDS;
     !node.metadata.is_deleting()
         && marked_for_removal(taint).is_some_and(lasts)
-        && conditions.any(|condition| condition.type_ == "Ready" && condition.status == "True")
+        && !taints.any(|taint| tells_unfit(&taint.key))
 }
 
 /// The label or annotation of a node that an operator updates, and its value: the operator cordons the node before and uncordons it after that.
