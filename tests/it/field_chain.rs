@@ -3466,6 +3466,155 @@ const CASES: &[Case] = &[
         has: &["node/num-1: no request for devices fits"],
         has_not: &["room for"],
     },
+    // The cluster autoscaler tries to add a node, and the cloud has none.
+    Case {
+        ask: "explain job/eval -n=train --complete --now=2026-12-04T10:00:00Z",
+        file: "scale-up-that-failed",
+        code: 1,
+        has: &[
+            "1. add a node with such devices: cluster-autoscaler adds none, because its last attempt has failed",
+            "associated with this pod failed: GCE out of resources",
+        ],
+        has_not: &["a node is being added", "wait for the node"],
+    },
+    // The cluster autoscaler was stopped before it removed a node.
+    Case {
+        ask: "explain pod/ocr-5d9c7b6f4-4kd7m -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "taint-of-a-stopped-autoscaler",
+        code: 1,
+        has: &[
+            "the cluster autoscaler marked the node for removal at 2026-12-03T16:12:00Z",
+            "1. remove taint ToBeDeletedByClusterAutoscaler:NoSchedule from node/l4-2",
+            "check cluster-autoscaler first",
+        ],
+        has_not: &["is about to delete", "tolerate ToBeDeleted"],
+    },
+    // While the removal may still be under way, there is nothing to take off.
+    Case {
+        ask: "explain pod/ocr-5d9c7b6f4-4kd7m -n=ml --complete --now=2026-12-03T17:00:00Z",
+        file: "taint-of-a-stopped-autoscaler",
+        code: 1,
+        has: &["marked the node for removal"],
+        has_not: &["remove taint"],
+    },
+    Case {
+        ask: "explain node/l4-2 --complete --now=2026-12-04T10:00:00Z",
+        file: "taint-of-a-stopped-autoscaler",
+        code: 1,
+        has: &["the node is marked for removal"],
+        has_not: &["is being deleted"],
+    },
+    // The kubelet changes the group of many files before it has devices prepared.
+    Case {
+        ask: "explain statefulset/llm -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "ownership-of-a-large-volume",
+        code: 1,
+        has: &[
+            "changing the group of the files of a volume (fsGroup)",
+            "processed 9412331 files",
+            "1. wait until the kubelet has changed the group of the files",
+            "fsGroupChangePolicy OnRootMismatch in StatefulSet llm",
+        ],
+        has_not: &["reported nothing"],
+    },
+    // The registry answers, and a node does not trust its certificate.
+    Case {
+        ask: "explain deployment/chat -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "node-does-not-trust-the-registry",
+        code: 1,
+        has: &[
+            "let gpu-3 trust the certificate of registry registry.corp.example",
+            "of the same owner runs on another node",
+        ],
+        has_not: &["is reachable"],
+    },
+    // A runtime class asks for devices that no claim has.
+    Case {
+        ask: "explain deployment/chat -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "runtime-class-beside-a-claim",
+        code: 1,
+        has: &["1. remove runtimeClassName from Deployment chat"],
+        has_not: &["wrote no CDI file"],
+    },
+    // Programs say at their end what is wrong: the switches of the node.
+    Case {
+        ask: "explain deployment/llama -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "fabric-manager-of-one-node",
+        code: 1,
+        has: &["check nvidia-fabricmanager on hgx-2"],
+        has_not: &["fix container main"],
+    },
+    // Another pod has the shared device for itself.
+    Case {
+        ask: "explain deployment/tts -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "exclusive-mode-on-a-shared-gpu",
+        code: 1,
+        has: &[
+            "give Deployment tts a device of its own",
+            "set the compute mode of the device to Default",
+            "pod/ml/asr-5d9c7b6f4-z2v8q has the same claim",
+        ],
+        has_not: &["fix container main"],
+    },
+    // The image is for a newer driver.
+    Case {
+        ask: "explain job/train-yolo -n=vision --complete --now=2026-12-04T10:00:00Z",
+        file: "image-for-a-newer-driver",
+        code: 1,
+        has: &["use an image in Job train-yolo with a CUDA version that the NVIDIA driver of ws-1 supports"],
+        has_not: &["fix container main"],
+    },
+    // The image is for another architecture.
+    Case {
+        ask: "explain deployment/rag -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "image-of-the-other-architecture",
+        code: 1,
+        has: &[
+            "use an image in Deployment rag that is built for arm64, too",
+            "gb200-1 is arm64",
+        ],
+        has_not: &["fix container main"],
+    },
+    // What sets up the network of a node is crashing there.
+    Case {
+        ask: "explain pod/tts-5d9c7b6f4-4kd7m -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "agent-of-the-network-not-ready",
+        code: 1,
+        has: &[
+            "1. make node/gpu-2 ready",
+            "pod/kube-system/cilium-98682 is crashing",
+            "unable to determine direct routing device",
+        ],
+        has_not: &["remove taint"],
+    },
+    // What initializes the nodes of a cloud is crashing, on another node.
+    Case {
+        ask: "explain pod/tts-5d9c7b6f4-4kd7m -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "cloud-controller-without-credentials",
+        code: 1,
+        has: &[
+            "check the cloud controller manager",
+            "pod/kube-system/openstack-cloud-controller-manager-x7k2p is crashing",
+            "application credential expired",
+        ],
+        has_not: &["ask the owner of what sets taint"],
+    },
+    // What unmounts the volumes of a node is crashing there.
+    Case {
+        ask: "explain pod/vec-0 -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "volume-that-is-never-unmounted",
+        code: 1,
+        has: &["pod/csi-wekafs/csi-wekafs-node-e77ea is crashing"],
+        has_not: &["force-delete"],
+    },
+    // The container runtime does not get the image of its sandboxes.
+    Case {
+        ask: "explain pod/tts-5d9c7b6f4-4kd7m -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "sandbox-image-behind-a-firewall",
+        code: 1,
+        has: &["let the container runtime of the node pull its sandbox image"],
+        has_not: &["fix what keeps the kubelet from starting its pod"],
+    },
 ];
 
 #[test]

@@ -191,8 +191,10 @@ pub fn node_room(cluster: &Cluster, node: &Arc<Node>, settings: &Settings<'_>) -
         obstacles.push(NodeObstacle::Cordoned);
     }
     let mut taints = node.spec.taints.iter();
-    if node.metadata.is_deleting() || taints.any(|taint| tells_removal(&taint.key)) {
+    if node.metadata.is_deleting() {
         obstacles.push(NodeObstacle::Deleting);
+    } else if taints.any(|taint| tells_removal(&taint.key)) {
+        obstacles.push(NodeObstacle::Marked);
     }
     if node.spec.taints.iter().any(|taint| tells_unfit(&taint.key)) {
         obstacles.push(NodeObstacle::Unfit);

@@ -409,6 +409,8 @@ pub(super) fn for_no_node(slice: &Slice, selector: &NodeSelector) -> String {
 pub(super) enum NodeObstacle {
     Cordoned,
     Deleting,
+    /// To be removed, as one of its taints tells.
+    Marked,
     Unfit,
     Unprepared,
 }
@@ -417,6 +419,7 @@ pub(super) fn obstacle(obstacle: NodeObstacle) -> &'static str {
     match obstacle {
         NodeObstacle::Cordoned => "the node is cordoned",
         NodeObstacle::Deleting => "the node is being deleted",
+        NodeObstacle::Marked => "the node is marked for removal",
         NodeObstacle::Unfit => "the node is not ready for pods",
         NodeObstacle::Unprepared => "no driver of its devices is running there, so they cannot be prepared",
     }

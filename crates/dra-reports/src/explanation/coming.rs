@@ -16,6 +16,9 @@ const SCALE_UP: [&str; 2] = ["TriggeredScaleUp", "Nominated"];
 /// Reason of the events of the cluster autoscaler that no node is to come for the pod, which are no warnings.
 const NO_SCALE_UP: &str = "NotTriggerScaleUp";
 
+/// Reason of the events of the cluster autoscaler that the node which was to come for the pod could not be created.
+const FAILED_SCALE_UP: &str = "FailedScaleUp";
+
 /// Seconds within which a node that was added has its devices, and has lost the taints that it started with, as a rule.
 const NEW_NODE_SECONDS: u64 = 600;
 
@@ -59,7 +62,9 @@ impl<'c> Unpublished<'c> {
 
 /// Returns whether the event says if a node is to come for a pod.
 pub(super) fn is_of_autoscaler(event: &Event) -> bool {
-    SCALE_UP.contains(&event.reason.as_str()) || event.reason == NO_SCALE_UP
+    SCALE_UP.contains(&event.reason.as_str())
+        || event.reason == NO_SCALE_UP
+        || event.reason == FAILED_SCALE_UP
 }
 
 /// What the cluster autoscaler or Karpenter said last of the pod, if that is that a node is to come, and that may still be so.
@@ -98,6 +103,9 @@ impl NoNode {
     /// `controllers/provisioning/provisioner.go` ignores pods with claims.
     fn of(event: &Event) -> Option<Self> {
         let says = |words| event.message.contains(words);
+        if event.reason == FAILED_SCALE_UP {
+            return Some(Self::Failed);
+        }
         if event.reason == NO_SCALE_UP {
             let failed = says("in backoff after failed scale-up").then_some(Self::Failed);
             return says("max node group size reached")
@@ -120,11 +128,19 @@ impl NoNode {
 impl Explained<'_> {
     /// Advises to add a node, where an autoscaler says why it adds none.
     pub(super) fn add_node(&self, report: &mut Diagnosis, pod: &Pod) {
-        let events = self.cluster().events_of(Kind::Pod, &pod.metadata).into_iter();
-        let last = events
-            .filter(|event| is_of_autoscaler(event) || event.component() == "karpenter")
-            .max_by_key(|event| event.last_seen());
-        let fix = last.and_then(|event| Some(FixItem::add_node(event, NoNode::of(event)?)));
+        let events = self.cluster().events_of(Kind::Pod, &pod.metadata);
+        let last = |is_it: fn(&Event) -> bool| {
+            let found = events.iter().copied().filter(|event| is_it(event));
+            found.max_by_key(|event| event.last_seen())
+        };
+        let of_autoscaler = last(|event| is_of_autoscaler(event) || event.component() == "karpenter");
+        // Why, which it says only once.
+        let failure = || last(|event| event.reason == FAILED_SCALE_UP);
+        let fix = of_autoscaler.and_then(|event| {
+            let why = NoNode::of(event)?;
+            let failure = matches!(why, NoNode::Failed).then(failure).flatten();
+            Some(FixItem::add_node(event, why, failure.map(std::ops::Deref::deref)))
+        });
         if let Some(fix) = fix {
             report.fixes.retain(|known| known.kind != fix.kind);
             report.fixes.insert(0, fix);

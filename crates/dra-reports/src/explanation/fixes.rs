@@ -643,10 +643,10 @@ impl FixItem {
         }
     }
 
-    /// Adds a node, which an autoscaler does not do.
-    pub(super) fn add_node(event: &Event, why: NoNode) -> Self {
+    /// Adds a node, which an autoscaler does not do, with what it said of its last attempt.
+    pub(super) fn add_node(event: &Event, why: NoNode, failure: Option<&Event>) -> Self {
         let pod = &event.involved_object;
-        let (message, how) = words::add_node(event.component(), why);
+        let (message, how) = words::add_node(event.component(), why, failure);
         Self::unproven(
             "AddNode",
             format!("pod/{}/{}", pod.namespace, pod.name),

@@ -16,6 +16,7 @@ use crate::remedy::{
 use crate::script::{
     self, Command, delete, delete_in, lift_node_taint, patch, replace_saved, save_without_finalizers,
 };
+use crate::stage::with_crashing;
 use crate::words::controller;
 use dra_allocator::devices::says_unhealthy;
 use dra_model::{
@@ -23,13 +24,14 @@ use dra_model::{
     Time, is_similar, lookup,
 };
 use dra_rules::health::{Health, HealthIndex};
-use dra_rules::kubelet::{ailment, without_network};
+use dra_rules::kubelet::{ailment, crashing_cloud_controllers, crashing_daemons, without_network};
 use dra_rules::owners::{Ending, Lineage};
 use dra_rules::reservation::{
     self, Origin, PodGroups, claim_names, is_done, is_former, manager, pod_of_entry, resolves_to,
 };
 use dra_rules::scheduling::{
-    Edited, Fix, Fixes, Found, Rewording, change_of_pod, is_extended, remaining_consumers, unfit_taint,
+    Edited, Fix, Fixes, Found, Rewording, change_of_pod, is_extended, marked_for_removal,
+    remaining_consumers, tells_removal, unfit_taint,
 };
 
 /// Labels of nodes that tell which images run there.
@@ -273,7 +275,13 @@ impl Helped<'_> {
             }
             Fix::RestoreNode { node } => restoring(self.cluster, node),
             Fix::LiftNodeTaint { node, key, effect } => {
-                Remedy::command(lift_node_taint(node, key, effect)).note(words::TAINT_IS_MEANT)
+                let lift = Remedy::command(lift_node_taint(node, key, effect));
+                let taints = self.cluster.node(node).map(|node| node.spec.taints.iter());
+                let marked = taints.into_iter().flatten().find_map(marked_for_removal);
+                match marked.filter(|_| tells_removal(key)) {
+                    Some(marked) => lift.note(words::left_by_autoscaler(marked)),
+                    None => lift.note(words::TAINT_IS_MEANT),
+                }
             }
             _ => Remedy::default(),
         }
@@ -755,13 +763,23 @@ fn is_added_later(cluster: &Cluster, pod: &Pod, fix: &Fix) -> bool {
     }
 }
 
+/// Key of the taint of nodes that no cloud controller manager has seen. Mirrors `cloud-provider/api/well_known_taints.go`,
+/// `TaintExternalCloudProvider`.
+const UNINITIALIZED: &str = "node.cloudprovider.kubernetes.io/uninitialized";
+
 /// How a node gets ready that cannot run pods, and what it says of itself.
 pub(super) fn restoring(cluster: &Cluster, name: &Str) -> Remedy {
     let node = cluster.node(name);
     let network = node.and_then(|node| without_network(node));
+    // What sets the node up may be among them.
+    let agents = |how: String| with_crashing(Remedy::by_hand(how), crashing_daemons(cluster, name));
     let how = match (network, node.and_then(|node| unfit_taint(node))) {
-        (Some(_), _) => Remedy::by_hand(words::SET_UP_NETWORK),
-        (None, Some(taint)) => Remedy::by_hand(words::unfit(taint)),
+        (Some(_), _) => agents(words::SET_UP_NETWORK.to_owned()),
+        (None, Some(taint)) if taint.key == UNINITIALIZED => {
+            let how = Remedy::by_hand(words::INITIALIZE);
+            with_crashing(how, crashing_cloud_controllers(cluster))
+        }
+        (None, Some(taint)) => agents(words::unfit(taint)),
         (None, None) => Remedy::by_hand(words::RESTORE_NODE),
     };
     match network.or_else(|| ailment(node?)) {

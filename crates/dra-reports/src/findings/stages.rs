@@ -148,8 +148,10 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         | Cause::ContainerEnds(..)
         | Cause::NotInjected { .. }
         | Cause::ProbeFails { .. } => Code::ContainerNotRunning,
+        // It is only slow.
+        Cause::OwnershipChanges { .. }
         // It has ended, and its owner knows.
-        Cause::PodFailed { .. }
+        | Cause::PodFailed { .. }
         | Cause::Claim(_)
         | Cause::DeviceNotPublished { .. }
         | Cause::DeviceUnhealthy { .. }

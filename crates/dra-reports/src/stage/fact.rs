@@ -152,6 +152,7 @@ impl StageFact {
             | Cause::DriverFails { text }
             | Cause::DriverDown { text, .. }
             | Cause::VolumesNotMounted { text }
+            | Cause::OwnershipChanges { text }
             | Cause::NetworkNotReady { text }
             | Cause::SandboxFails { text, .. }
             | Cause::RuntimeDown { text }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::words::advice::{self as words, Restore, Text, Unprepared};
+use super::words::advice::{self as words, Exit, Restore, Text, Unprepared};
+use super::words::crashing_text;
 use crate::remedy::{Remedy, UNATTACHABLE, can_taint, drop_finalizers, place_again, replace_pods, top_owner};
 use crate::script::{
     Command, NoCommand, Resource, Script, delete, delete_in, describe_device, field_selector,
@@ -15,13 +16,16 @@ use crate::words::delete_rule;
 use dra_model::{Cluster, DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, Doing, Due, Evidence, KeptOff, Maker, OF_CORES, Party, Plugin, PodStage,
-    Problem, Stages, Unread, controllers, has_logs, has_stopped, has_word, is_of_alignment, is_ready,
-    lacks_network, refuses_host_network, unreachable_registry,
+    Problem, Stages, Unread, Waiting, controllers, crashing_daemons, has_logs, has_stopped, has_word,
+    injects_own, is_of_alignment, is_ready, lacks_network, refuses_host_network, unreachable_registry,
 };
 use dra_rules::owners::{OwnerName, is_superseded, replacement};
 use dra_rules::reservation::{Lacks, Origin, may_run, unmade, users};
 use dra_rules::scheduling::{daemon_tolerations, other_scheduler};
 use dra_rules::validation::Webhook;
+
+/// Crashing pods that are named beside advice.
+const MOST_CRASHING: usize = 2;
 
 /// Advice for a stuck pod.
 pub(crate) struct Advice {
@@ -196,6 +200,11 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             };
             Advice::by_hand("MountVolumes", of_pod(), how).look(describe(&pod.key()))
         }
+        Cause::OwnershipChanges { .. } => {
+            let (_, owner) = made_from(stages.cluster(), pod);
+            Advice::by_hand("AwaitKubelet", of_node(), words::await_ownership(owner.as_ref()))
+                .look(describe(&pod.key()))
+        }
         Cause::SandboxFails { text, .. } if lacks_network(text) => {
             Advice::by_hand("RepairContainer", of_pod(), words::name_network()).look(describe(&pod.key()))
         }
@@ -257,10 +266,28 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             Advice::by_hand("RepairContainer", of_pod(), text).look(describe(&pod.key()))
         }
         Cause::ContainerNotStarted(_, waiting)
+            if pod.spec.runtime_class_name.is_some() && injects_own(&waiting.message) =>
+        {
+            let (target, owner) = made_from(stages.cluster(), pod);
+            Advice::by_hand("CorrectPods", target, words::drop_runtime_class(owner.as_ref()))
+                .look(describe(&pod.key()))
+        }
+        Cause::ContainerNotStarted(_, waiting)
+            if let Some((host, error)) = unreachable_registry(&waiting.message)
+                && error.contains("x509: ") =>
+        {
+            let elsewhere = runs_elsewhere(stages.cluster(), pod);
+            let text = words::trust_registry(host, node, error, elsewhere.as_ref());
+            Advice::by_hand("RepairRuntime", of_node(), text).look(describe(&pod.key()))
+        }
+        Cause::ContainerNotStarted(_, waiting)
             if let Some((host, _)) = unreachable_registry(&waiting.message) =>
         {
             Advice::by_hand("RepairContainer", of_pod(), words::reach_registry(host))
                 .look(describe(&pod.key()))
+        }
+        Cause::ContainerNotStarted(_, waiting) if let Some(exit) = exit_of(stages, pod, &waiting.message) => {
+            exits(stages, pod, node, exit)
         }
         Cause::ContainerNotStarted(container, _) => {
             let how = match stuck.cause.party() {
@@ -297,6 +324,9 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
                 words::own_device(container, owner.as_ref(), &others),
             )
             .look(describe(&pod.key()))
+        }
+        Cause::ContainerEnds(_, Some(end)) if let Some(exit) = exit_of(stages, pod, &end.message) => {
+            exits(stages, pod, node, exit)
         }
         Cause::ContainerEnds(container, end) => {
             let is_done = end.as_ref().is_some_and(|end| end.exit_code == 0);
@@ -413,8 +443,17 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         Cause::Unrecognized { .. } => {
             Advice::by_hand("ReadKubelet", of_node(), words::read(node, words::UNRECOGNIZED))
         }
-        Cause::NotRemoved => Advice::by_hand("ReadKubelet", of_node(), words::read(node, words::NOT_REMOVED))
-            .look(describe(&pod.key())),
+        Cause::NotRemoved => {
+            let advice = Advice::by_hand("ReadKubelet", of_node(), words::read(node, words::NOT_REMOVED));
+            // What unmounts its volumes may be among them.
+            let daemons = pod.node().filter(|_| pod.spec.volumes.bind).into_iter();
+            let daemons = daemons.flat_map(|node| crashing_daemons(stages.cluster(), node));
+            Advice {
+                remedy: with_crashing(advice.remedy, daemons),
+                ..advice
+            }
+            .look(describe(&pod.key()))
+        }
         Cause::ClaimNeverMade { .. } => {
             let delete = Command::kubectl("delete")
                 .object(Kind::Pod, &pod.metadata.name)
@@ -502,6 +541,61 @@ fn lacks_device_memory(text: &str) -> bool {
         "HIP out of memory",
     ];
     WORDS.iter().any(|words| text.contains(words))
+}
+
+/// What a program has said at its end, where that shows what is wrong: of the kernel, and of CUDA with its number or the name of that.
+fn exit_of(stages: &Stages<'_>, pod: &Pod, text: &str) -> Option<Exit> {
+    const SAID: [(&str, Exit); 7] = [
+        ("exec format error", Exit::Architecture),
+        ("system not yet initialized", Exit::Fabric),
+        ("cudaErrorSystemNotReady", Exit::Fabric),
+        (
+            "forward compatibility was attempted on non supported HW",
+            Exit::NewerDriver,
+        ),
+        ("cudaErrorCompatNotSupportedOnDevice", Exit::NewerDriver),
+        (
+            "CUDA-capable device(s) is/are busy or unavailable",
+            Exit::Exclusive,
+        ),
+        ("cudaErrorDevicesUnavailable", Exit::Exclusive),
+    ];
+    let (_, exit) = SAID.iter().find(|(said, _)| text.contains(said))?;
+    let is_so = match exit {
+        Exit::Exclusive => !beside(stages, pod).is_empty(),
+        Exit::Architecture => architecture(stages, pod).is_some(),
+        Exit::Fabric | Exit::NewerDriver => true,
+    };
+    is_so.then_some(*exit)
+}
+
+/// The architecture of the pod's node.
+fn architecture<'c>(stages: &Stages<'c>, pod: &Pod) -> Option<&'c Str> {
+    let node = stages.cluster().node(pod.node()?)?;
+    node.metadata.label("kubernetes.io/arch")
+}
+
+/// Advice about a program that has said what is wrong.
+fn exits(stages: &Stages<'_>, pod: &Arc<Pod>, node: &str, exit: Exit) -> Advice {
+    let cluster = stages.cluster();
+    let (target, owner) = made_from(cluster, pod);
+    let arch = architecture(stages, pod).map_or("", Str::as_str);
+    let text = words::exits(exit, owner.as_ref(), node, arch, &named(&beside(stages, pod)));
+    let (kind, target) = match exit {
+        Exit::Fabric => ("RestoreNode", format!("node/{node}")),
+        _ => ("CorrectPods", target),
+    };
+    Advice::by_hand(kind, target, text).look(describe(&pod.key()))
+}
+
+/// A ready pod of the same owner on another node.
+fn runs_elsewhere(cluster: &Cluster, pod: &Pod) -> Option<Key> {
+    let owner = pod.metadata.controller()?;
+    let is_alike = |other: &&Arc<Pod>| {
+        let same = other.metadata.controller();
+        same.is_some_and(|same| same.uid == owner.uid) && other.node() != pod.node() && is_ready(other)
+    };
+    cluster.pods().find(is_alike).map(|other| other.key())
 }
 
 /// Advice to recreate the pod.
@@ -709,6 +803,14 @@ fn logs(pod: Option<&Key>, node: &str) -> Result<Script, NoCommand> {
         Some(pod) => logs_of(pod),
         None => pods_on(node),
     }
+}
+
+/// Names crashing pods that may be the reason.
+pub(crate) fn with_crashing(how: Remedy, pods: impl Iterator<Item = (Key, Waiting)>) -> Remedy {
+    let named = pods
+        .take(MOST_CRASHING)
+        .map(|(pod, waiting)| crashing_text(&pod, &waiting));
+    named.fold(how, Remedy::note)
 }
 
 /// The last lines that the containers of a pod have written.

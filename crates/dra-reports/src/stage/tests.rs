@@ -1209,6 +1209,12 @@ fn whatever_keeps_a_pod_from_running_is_reported() {
             base().event("", &says("FailedMount", "secret \"s\" not found")),
             "Reserved VolumesNotMounted User: the kubelet cannot mount its volumes: secret \"s\" not found".to_owned(),
         ),
+        (
+            base().event("", &says("VolumePermissionChangeInProgress", "Setting volume ownership for v, processed 9 files.")),
+            "Reserved OwnershipChanges Kubelet: the kubelet is changing the group of the files of a volume (fsGroup), which comes before \
+             devices, and is slow with many files: Setting volume ownership for v, processed 9 files."
+                .to_owned(),
+        ),
         // What was not there yet mostly is at the next try.
         (
             base().event(

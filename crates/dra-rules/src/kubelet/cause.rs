@@ -149,6 +149,11 @@ pub enum Cause {
         /// In the kubelet's words.
         text: String,
     },
+    /// The kubelet changes the group of the files of a volume, one after the other, and prepares devices after that.
+    OwnershipChanges {
+        /// In the kubelet's words.
+        text: String,
+    },
     /// The network of the node is not ready. The kubelet prepares devices after that.
     NetworkNotReady {
         /// In the words of the container runtime.
@@ -389,6 +394,7 @@ impl Cause {
             | Self::BeingUnprepared { .. }
             | Self::DevicesUnresolvable { .. }
             | Self::VolumesNotMounted { .. }
+            | Self::OwnershipChanges { .. }
             | Self::SandboxFails { .. }
             | Self::ProbeFails { .. }
             | Self::ContainerNotStarted(..)
@@ -442,6 +448,7 @@ impl Cause {
             | Self::ContainersLeft { .. }
             | Self::NotReady { .. }
             | Self::PodFailed { .. } => Party::User,
+            Self::OwnershipChanges { .. } => Party::Kubelet,
             Self::ContainerNotStarted(_, waiting) => refused_by(&waiting.message),
             Self::EarlierClaim { lasts, .. }
             | Self::BeingUnprepared { lasts, .. }

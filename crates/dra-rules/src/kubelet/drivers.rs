@@ -511,6 +511,27 @@ pub fn unscheduled(pod: &Pod) -> Option<&Str> {
     scheduled.map(|condition| &condition.message)
 }
 
+/// Pods that are crashing of what sets up a node, with their containers: those of DaemonSets there, such as the agents of networks and storage.
+pub fn crashing_daemons(cluster: &Cluster, node: &Str) -> impl Iterator<Item = (Key, Waiting)> {
+    let daemons = cluster
+        .pods_of_node(node)
+        .filter(|pod| daemon_set_of(pod).is_some());
+    daemons.filter_map(|pod| crashing(cluster, pod))
+}
+
+/// Pods that are crashing of the cloud controller manager, by its name: wherever they run, it removes a taint of all new nodes.
+pub fn crashing_cloud_controllers(cluster: &Cluster) -> impl Iterator<Item = (Key, Waiting)> {
+    let is_its = |pod: &&Arc<Pod>| pod.metadata.name.contains("cloud-controller-manager");
+    let pods = cluster.pods().filter(is_its);
+    pods.filter_map(|pod| crashing(cluster, pod))
+}
+
+/// The container of a pod that ends again and again.
+fn crashing(cluster: &Cluster, pod: &Pod) -> Option<(Key, Waiting)> {
+    let waiting = crashes(cluster, pod).filter(|waiting| waiting.end.is_some())?;
+    Some((pod.key(), waiting))
+}
+
 /// A container of the pod that does not run.
 pub(super) fn crashes(cluster: &Cluster, pod: &Pod) -> Option<Waiting> {
     containers(pod).find_map(|container| {

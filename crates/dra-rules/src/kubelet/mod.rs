@@ -39,8 +39,9 @@ use dra_model::{
 pub use cause::{Attaching, Cause, Due, Evidence, Party, lacks_network, refuses_host_network};
 use drivers::Drivers;
 pub use drivers::{
-    Failure, KeptOff, MIG_STATE, PUBLISHING_SECONDS, Plugin, Unplaced, controllers, daemon_set_of,
-    is_called_like, is_called_plugin, is_over, is_pod_of, is_ready, kept_off, republishing, unscheduled,
+    Failure, KeptOff, MIG_STATE, PUBLISHING_SECONDS, Plugin, Unplaced, controllers,
+    crashing_cloud_controllers, crashing_daemons, daemon_set_of, is_called_like, is_called_plugin, is_over,
+    is_pod_of, is_ready, kept_off, republishing, unscheduled,
 };
 pub use ending::{has_run, has_stopped, last_end};
 pub use heartbeat::{Heartbeat, ailment, without_network};
@@ -50,7 +51,7 @@ pub use problems::{Problem, Problems, problems, rests_on};
 use publishing::untolerated;
 pub use publishing::{BrokenLink, Maker, Refused, fewer_than_alike, known_drivers};
 pub use reach::{nodes_of_devices, nodes_of_slice, publishes_for};
-pub use said::{Unread, has_word, unreachable_registry};
+pub use said::{Unread, has_word, injects_own, unreachable_registry};
 
 /// Progress of a pod's devices on its node.
 #[derive(
@@ -78,6 +79,9 @@ const SILENT_SECONDS: u64 = 300;
 
 /// Time that the kubelet needs to mount the volumes of a pod.
 const MOUNTING_SECONDS: u64 = 60;
+
+/// Seconds within which the kubelet reports again that it changes the group of files: every minute, and the limit for its events lets at least each fifth through.
+const OWNERSHIP_SECONDS: u64 = 600;
 
 /// The init container that waits until the pods with devices of the node are gone.
 const DRIVER_MANAGER: &str = "k8s-driver-manager";
@@ -790,6 +794,17 @@ impl<'c> Stages<'c> {
             Said::NotMounted { text } => Cause::VolumesNotMounted {
                 text: (*text).to_owned(),
             },
+            // It says so again and again, as long as it does.
+            Said::OwnershipChanges { .. }
+                if event
+                    .last_seen()
+                    .is_none_or(|last| self.now.since(last).as_secs() >= OWNERSHIP_SECONDS) =>
+            {
+                return None;
+            }
+            Said::OwnershipChanges { text } => Cause::OwnershipChanges {
+                text: (*text).to_owned(),
+            },
             Said::Unhealthy { text } => Cause::ProbeFails {
                 container: event.container().map(Str::from),
                 text: (*text).to_owned(),
@@ -964,6 +979,12 @@ impl<'c> Stages<'c> {
     /// Returns what was prepared and is not there any more.
     fn lost(&self, pod: &Pod, node: &Str, said: &Said<'_>) -> Option<Cause> {
         Some(match said {
+            // The runtime class asks for them, and no claim.
+            Said::Unresolvable { devices }
+                if pod.spec.runtime_class_name.is_some() && said::are_of_runtime(devices) =>
+            {
+                return None;
+            }
             Said::Unresolvable { devices } => Cause::DevicesUnresolvable {
                 devices: devices.iter().map(|device| (*device).to_owned()).collect(),
                 has_run: self.has_run_here(pod, node),

@@ -68,6 +68,8 @@ pub(super) enum Said<'e> {
     NoNetwork { text: &'e str },
     /// Volumes of the pod are not mounted.
     NotMounted { text: &'e str },
+    /// The files of a volume get the group of the pod.
+    OwnershipChanges { text: &'e str },
     /// A probe of a container fails.
     Unhealthy { text: &'e str },
     /// Something unrecognized about devices.
@@ -119,6 +121,8 @@ pub(super) const PREPARE: &str = "FailedPrepareDynamicResources";
 /// The reason of the controller that attaches volumes.
 pub(super) const ATTACH: &str = "FailedAttachVolume";
 pub(super) const MOUNT: &str = "FailedMount";
+/// Event of a volume with many files that get the group of the pod. Mirrors `volume/volume_linux.go`, `logWarning`, v1.37.2.
+const OWNERSHIP: &str = "VolumePermissionChangeInProgress";
 pub(super) const SANDBOX: &str = "FailedCreatePodSandBox";
 /// Event of a hook that the kubelet runs when it has started a container, which it ends if the hook fails.
 pub(super) const POST_START: &str = "FailedPostStartHook";
@@ -138,12 +142,13 @@ pub(super) fn is_of_restarting_probe(event: &Event) -> bool {
 }
 
 /// Reasons of the kubelet's events about starting a pod, in the order in which it gets to them.
-const STEPS: [&str; 16] = [
+const STEPS: [&str; 17] = [
     "FailedValidation",
     "NetworkNotReady",
     ATTACH,
     MOUNT,
     "FailedMapVolume",
+    OWNERSHIP,
     PREPARE,
     SANDBOX,
     "FailedSync",
@@ -206,6 +211,7 @@ impl<'e> Said<'e> {
             "NetworkNotReady" => return Some(Self::NoNetwork { text }),
             UNHEALTHY => return Some(Self::Unhealthy { text }),
             "FailedValidation" => return Some(Self::Else { text }),
+            OWNERSHIP => return Some(Self::OwnershipChanges { text }),
             ATTACH | MOUNT | "FailedMapVolume" => return Some(Self::NotMounted { text }),
             _ => {}
         }
@@ -326,6 +332,18 @@ pub fn unreachable_registry(text: &str) -> Option<(&str, &str)> {
     let (url, error) = rest.split_once("\": ")?;
     let host = url.split('/').next()?;
     (!host.is_empty()).then_some((host, error))
+}
+
+/// Returns whether NVIDIA's container runtime does not find the devices that it injects automatically: those are none of a driver.
+pub fn injects_own(text: &str) -> bool {
+    matches!(Said::of_runtime(text), Some(Said::Unresolvable { devices }) if are_of_runtime(&devices))
+}
+
+/// Returns whether these devices are those that NVIDIA's container runtime injects automatically.
+pub(super) fn are_of_runtime(devices: &[&str]) -> bool {
+    devices
+        .iter()
+        .all(|device| device.starts_with("runtime.nvidia.com/"))
 }
 
 /// Returns whether the text has the name as a word of its own.
@@ -462,6 +480,8 @@ mod tests {
                 })
             );
         }
+        assert!(injects_own("unresolvable CDI devices runtime.nvidia.com/gpu=all"));
+        assert!(!injects_own("unresolvable CDI devices gpu.example.com/gpu=a"));
         assert_eq!(Said::of_runtime("unresolvable CDI devices nothing"), None);
         assert_eq!(Said::of_event(&event("Failed", "Error: ErrImagePull")), None);
         assert_eq!(

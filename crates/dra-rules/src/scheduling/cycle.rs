@@ -147,6 +147,11 @@ impl Scheduler {
         &self.cluster
     }
 
+    /// The instant that this is the view at.
+    pub(super) fn now(&self) -> Time {
+        self.now
+    }
+
     /// Begins the cycle of `pod`.
     pub fn pod<'a>(&'a self, pod: &'a Pod) -> Start<'a> {
         let namespace = &pod.metadata.namespace;

@@ -82,8 +82,8 @@ pub use new_node::fits_on_new;
 pub use parallel::{Run, in_order, judge_all};
 pub use placement::{GenerateError, allocate, generate_claims, place, release, remove_pod};
 pub use plain::{
-    Lack, Plain, PlainFilters, keeps_pods_off, matches_affinity, not_simulated, port_in_use, tells_removal,
-    tells_unfit, unfit_taint, update as update_of,
+    Lack, Plain, PlainFilters, keeps_pods_off, marked_for_removal, matches_affinity, not_simulated,
+    port_in_use, tells_removal, tells_unfit, unfit_taint, update as update_of,
 };
 pub use preemption::{preemptors, victims};
 pub use profiles::{foreign_scheduler, other_scheduler};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::extended::class_of;
 use super::requests::{Amounts, Usage, allocatable, amount, host_ports, pod_requests, quantity};
-use dra_model::{Cluster, Component, Gate, Node, Pod, Quantity, Str, Taint};
+use dra_model::{Cluster, Component, Gate, Node, Pod, Quantity, Str, Taint, Time};
 
 /// A plain filter that rejects a node, by the name of its plugin, in the order in which the scheduler runs them. Mirrors
 /// `scheduler/apis/config/v1/default_plugins.go`, `getDefaultPlugins`, v1.37.2.
@@ -279,9 +279,30 @@ pub fn tells_removal(key: &str) -> bool {
         key,
         "karpenter.sh/disrupted"
             | "karpenter.sh/disruption"
-            | "ToBeDeletedByClusterAutoscaler"
+            | TO_BE_DELETED
             | "cloud.google.com/impending-node-termination"
     ) || key.starts_with("aws-node-termination-handler/")
+}
+
+/// Key of the taint of a node that cluster-autoscaler is about to delete.
+const TO_BE_DELETED: &str = "ToBeDeletedByClusterAutoscaler";
+
+/// Seconds within which cluster-autoscaler has deleted a node or given that up, as a rule: pods get 10 minutes by default.
+const REMOVAL_SECONDS: u64 = 3600;
+
+/// When cluster-autoscaler marked a node with this taint, so that it is deleted. Mirrors `cluster-autoscaler/utils/taints/taints.go`, `GetTaintTime`.
+pub fn marked_for_removal(taint: &Taint) -> Option<Time> {
+    let seconds = taint.value.parse().ok().filter(|_| taint.key == TO_BE_DELETED)?;
+    Some(Time::from_unix_seconds(seconds))
+}
+
+/// Returns whether the taint was left on a node that is ready by a removal that has not ended: cluster-autoscaler was stopped meanwhile.
+pub(super) fn is_left_over(taint: &Taint, node: &Node, now: Time) -> bool {
+    let mut taints = node.spec.taints.iter();
+    let lasts = |marked| now.since(marked).as_secs() >= REMOVAL_SECONDS;
+    !node.metadata.is_deleting()
+        && marked_for_removal(taint).is_some_and(lasts)
+        && !taints.any(|taint| tells_unfit(&taint.key))
 }
 
 /// The label or annotation of a node that an operator updates, and its value: the operator cordons the node before and uncordons it after that.

@@ -1,6 +1,6 @@
 //! The sentences of fixes: what to change, and what to know before.
 
-use dra_model::{Component, Condition, Gate, Key, Kind, Pool, PoolId, Quantity, Str, Taint, Time};
+use dra_model::{Component, Condition, Event, Gate, Key, Kind, Pool, PoolId, Quantity, Str, Taint, Time};
 use dra_rules::kubelet::KeptOff;
 use dra_rules::owners::Ending;
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
@@ -189,6 +189,13 @@ pub(in super::super) const RULE_IS_MEANT: &str = "find out first why the rule is
 
 /// Why a taint is not just removed.
 pub(in super::super) const TAINT_IS_MEANT: &str = "find out first why the node has the taint";
+
+/// What to do before a taint is removed that the cluster autoscaler has left on a node.
+pub(in super::super) fn left_by_autoscaler(marked: Time) -> String {
+    format!(
+        "ask an administrator to check cluster-autoscaler first: it marked the node for removal at {marked}, has not removed it since, and removes such taints itself when it starts"
+    )
+}
 
 /// Whose pods are to end: those of another namespace, or of a higher priority than that of the pod.
 pub(in super::super) fn of_others(is_elsewhere: bool, higher: Option<i32>, own: i32) -> String {
@@ -639,7 +646,19 @@ pub(in super::super) fn add_node_like(model: &str) -> String {
 pub(in super::super) const ADD_NODE_LIKE: &str =
     "with the same labels, resources and devices: ask an administrator of the cluster";
 
-pub(in super::super) fn add_node(component: &str, why: NoNode) -> (String, &'static str) {
+/// Why an autoscaler adds no node, with the event of an attempt that failed, and who can change that.
+pub(in super::super) fn add_node(
+    component: &str,
+    why: NoNode,
+    failure: Option<&Event>,
+) -> (String, &'static str) {
+    let said = failure.map_or_else(String::new, |event| {
+        let said = event.message.trim();
+        let said = said
+            .strip_suffix("Pod is at risk of not being scheduled.")
+            .unwrap_or(said);
+        format!(": {}", said.trim_end().trim_end_matches('.'))
+    });
     let (why, how) = match why {
         NoNode::Maximum => (
             "because a node group has reached its maximum size",
@@ -647,7 +666,7 @@ pub(in super::super) fn add_node(component: &str, why: NoNode) -> (String, &'sta
         ),
         NoNode::Failed => (
             "because its last attempt has failed",
-            "ask an administrator of the cluster why nodes of the node group cannot be added",
+            "ask an administrator of the cluster why nodes of the node group cannot be added; where the cloud has no such machines left, nodes of another zone or type may do, or a reservation",
         ),
         NoNode::Limits => (
             "because a NodePool has reached its limits",
@@ -663,7 +682,7 @@ pub(in super::super) fn add_node(component: &str, why: NoNode) -> (String, &'sta
         ),
     };
     (
-        format!("add a node with such devices: {component} adds none, {why}"),
+        format!("add a node with such devices: {component} adds none, {why}{said}"),
         how,
     )
 }
@@ -687,6 +706,9 @@ pub(in super::super) fn restore_node(node: &Str) -> String {
 /// Who makes a node ready.
 pub(in super::super) const RESTORE_NODE: &str =
     "ask an administrator to check the node and its kubelet; the taint is removed automatically";
+
+/// Who initializes a node of a cloud.
+pub(in super::super) const INITIALIZE: &str = "ask an administrator to check the cloud controller manager: it initializes new nodes, and removes the taint then";
 
 /// Who sets up the network of a node.
 pub(in super::super) const SET_UP_NETWORK: &str = "ask an administrator to check what does that, the cloud provider's route controller or the network plugin; the taint is removed automatically";

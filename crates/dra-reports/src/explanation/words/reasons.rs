@@ -5,7 +5,7 @@ use dra_allocator::{ClashingValues, ConstraintName, Shortage, Together};
 use dra_cel::Seen;
 use dra_model::{Gate, Key, Str, Taint};
 use dra_rules::reservation::ClaimNameError;
-use dra_rules::scheduling::{ClaimProblem, Lack, NoUse, Obstacle, Plain, Rejection};
+use dra_rules::scheduling::{ClaimProblem, Lack, NoUse, Obstacle, Plain, Rejection, marked_for_removal};
 
 use super::super::fact::{Allowed, Brief, Evidence, Fact, Lacking, Limited, NotMade, Term};
 use super::super::items::Amounts;
@@ -540,6 +540,9 @@ pub(super) fn short_of(lack: &Lack, at_most: &str) -> String {
 
 /// The taint of a node, or the state of the node behind it.
 fn untolerated(taint: &Taint) -> String {
+    if let Some(marked) = marked_for_removal(taint) {
+        return format!("the cluster autoscaler marked the node for removal at {marked} (taint {taint})");
+    }
     let why = match taint.key.as_str() {
         "node.kubernetes.io/unreachable" => "the node is unreachable: its kubelet has stopped reporting",
         "node.kubernetes.io/not-ready" => "the node is not ready",

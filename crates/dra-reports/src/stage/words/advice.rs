@@ -181,6 +181,17 @@ pub(in super::super) fn correct_image(volume: &Str, owner: Option<&OwnerName>) -
     )
 }
 
+/// A volume whose files get the group of the pod.
+pub(in super::super) fn await_ownership(owner: Option<&OwnerName>) -> Text {
+    Text::new(
+        "wait until the kubelet has changed the group of the files",
+        format!(
+            "a recreated pod would start over; fsGroupChangePolicy OnRootMismatch in {}, under securityContext, skips it once the top directory has the group",
+            maker(owner)
+        ),
+    )
+}
+
 /// A volume that another node still has.
 pub(in super::super) fn detach() -> Text {
     Text::new(
@@ -228,6 +239,90 @@ pub(in super::super) fn reach_registry(host: &str) -> Text {
     Text::new(
         format!("ask an administrator to check that registry {host} is reachable from the node"),
         "the kubelet retries automatically",
+    )
+}
+
+/// A registry whose certificate a node does not accept, and a pod of the same owner that runs on another node.
+pub(in super::super) fn trust_registry(host: &str, node: &str, error: &str, elsewhere: Option<&Key>) -> Text {
+    let message = if error.contains("certificate has expired or is not yet valid") {
+        format!(
+            "ask an administrator to renew the certificate of registry {host}, or to set the clock of {node} right"
+        )
+    } else {
+        format!("ask an administrator to let {node} trust the certificate of registry {host}")
+    };
+    let elsewhere = elsewhere.map_or_else(String::new, |pod| {
+        format!("; pod/{pod} of the same owner runs on another node")
+    });
+    Text::new(
+        message,
+        format!(
+            "the registry answers: it is a matter of the certificates that the container runtime of the node trusts{elsewhere}; the kubelet retries automatically"
+        ),
+    )
+}
+
+/// What a program says that ends, where that shows what is wrong.
+#[derive(Clone, Copy)]
+pub(in super::super) enum Exit {
+    /// It is built for nodes of another architecture.
+    Architecture,
+    /// The switches between the GPUs of the node are not set up.
+    Fabric,
+    /// Its libraries are for a newer driver than that of the node.
+    NewerDriver,
+    /// Another process has the device for itself.
+    Exclusive,
+}
+
+/// A container whose program says what is wrong; `arch` is that of the node, and `others` have the same claims.
+pub(in super::super) fn exits(
+    exit: Exit,
+    owner: Option<&OwnerName>,
+    node: &str,
+    arch: &str,
+    others: &[String],
+) -> Text {
+    let maker = maker(owner);
+    match exit {
+        Exit::Architecture => Text::new(
+            format!(
+                "use an image in {maker} that is built for {arch}, too, or select nodes of another architecture by label kubernetes.io/arch"
+            ),
+            format!(
+                "{node} is {arch}, and the program of the container is for another architecture, or a script without a #! line"
+            ),
+        ),
+        Exit::Fabric => Text::new(
+            format!(
+                "ask an administrator to check nvidia-fabricmanager on {node}: whether it runs, and has the version of the NVIDIA driver"
+            ),
+            "it sets up the NVSwitches of the node, and CUDA waits for that; the kubelet restarts the container automatically",
+        ),
+        Exit::NewerDriver => Text::new(
+            format!(
+                "use an image in {maker} with a CUDA version that the NVIDIA driver of {node} supports, or ask an administrator to update that driver"
+            ),
+            "the image has libraries of a newer driver, which CUDA supports on data center GPUs only; equal nodes do not help",
+        ),
+        Exit::Exclusive => Text::new(
+            format!(
+                "give {maker} a device of its own, or ask an administrator to set the compute mode of the device to Default"
+            ),
+            format!(
+                "{} {} the same claim, and in an exclusive compute mode a device serves one process only",
+                some(others),
+                if others.len() == 1 { "has" } else { "have" }
+            ),
+        ),
+    }
+}
+
+/// A runtime class that asks for devices which no claim has.
+pub(in super::super) fn drop_runtime_class(owner: Option<&OwnerName>) -> Text {
+    Text::new(
+        format!("remove runtimeClassName from {}", maker(owner)),
+        "the runtime class asks for the CDI device that is not found, and no claim does: the devices of claims need no runtime class",
     )
 }
 
@@ -775,6 +870,9 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
         BrokenLink::Unselected(..) => {
             "correct what it selects nodes by, or check what should set these labels on nodes"
         }
+        BrokenLink::NotReady(_, Some(Doing::Failing(message, ..))) if lacks_sandbox_image(message) => {
+            return "ask an administrator to let the container runtime of the node pull its sandbox image, which its configuration names: no pod starts there until then".to_owned();
+        }
         BrokenLink::NotReady(_, Some(Doing::Failing(..))) => {
             "fix what keeps the kubelet from starting its pod"
         }
@@ -811,6 +909,11 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
         BrokenLink::Silent(_) => "check the logs of its pod for why it publishes nothing",
     };
     ask_owner(&format!("driver {driver}"), what)
+}
+
+/// Returns whether the container runtime lacks the image of all sandboxes, in the words of containerd (`internal/cri/server/sandbox_run.go`).
+fn lacks_sandbox_image(message: &str) -> bool {
+    message.contains("failed to get sandbox image")
 }
 
 /// Returns whether the API server refuses a pod for the Pod Security Standard of its namespace. Mirrors `pod-security-admission/admission/admission.go`,

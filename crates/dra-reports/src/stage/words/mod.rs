@@ -172,6 +172,9 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             format!("the network of {node} is not ready, so the kubelet starts no pods: {text}")
         }
         Cause::VolumesNotMounted { text } => format!("the kubelet cannot mount its volumes: {text}"),
+        Cause::OwnershipChanges { text } => format!(
+            "the kubelet is changing the group of the files of a volume (fsGroup), which comes before devices, and is slow with many files: {text}"
+        ),
         Cause::SandboxFails { text, device } => {
             let device = device
                 .as_ref()
@@ -750,13 +753,7 @@ pub(crate) fn broken_link_text(link: &BrokenLink) -> String {
             "daemonset/{set} has no pods: its {}, which no node has",
             required_text(kept_off)
         ),
-        BrokenLink::Crashing(pod, waiting) => {
-            format!(
-                "pod/{pod} {} ({})",
-                crashing(&waiting.reason),
-                waiting_text(waiting)
-            )
-        }
+        BrokenLink::Crashing(pod, waiting) => crashing_text(pod, waiting),
         BrokenLink::Pending(pod, why) => is_pending(pod, why),
         BrokenLink::Circle(waiting, pod) => format!(
             "pod/{waiting} waits until pod/{pod} is gone before it installs what the driver needs, and that pod ends only with the driver"
@@ -773,6 +770,15 @@ pub(crate) fn broken_link_text(link: &BrokenLink) -> String {
             format!("pod/{pod} is ready but its slices for the node have no devices")
         }
     }
+}
+
+/// That a pod is crashing, and how its container ended.
+pub(crate) fn crashing_text(pod: &Key, waiting: &Waiting) -> String {
+    format!(
+        "pod/{pod} {} ({})",
+        crashing(&waiting.reason),
+        waiting_text(waiting)
+    )
 }
 
 /// What a component says, how often, and when it did so last.

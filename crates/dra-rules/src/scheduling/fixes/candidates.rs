@@ -21,14 +21,14 @@ use dra_cel::{
 };
 use dra_model::{
     AllocationMode, AttributeValue, Claim, Cluster, Container, DeviceRequest, Format, Key, Node,
-    NodeSelector, Pod, Quantity, Str, is_similar, lookup,
+    NodeSelector, Pod, Quantity, Str, Time, is_similar, lookup,
 };
 
 /// Changes that are tried on a node: as many more as any search has time for are looked for, and left out.
 pub(super) const MOST_CANDIDATES: usize = 10_000;
 
 /// Changes of the node itself, and of what the pod asks of nodes.
-fn of_node(node: &Node, pod: &Pod) -> Vec<Fix> {
+fn of_node(node: &Node, pod: &Pod, now: Time) -> Vec<Fix> {
     let mut fixes = Vec::new();
     if node.spec.unschedulable && plain::update(node).is_none() {
         fixes.push(Fix::Uncordon {
@@ -44,7 +44,8 @@ fn of_node(node: &Node, pod: &Pod) -> Vec<Fix> {
         });
     }
     for taint in untolerated {
-        if plain::is_of_controller(&taint.key) {
+        let is_left_over = plain::is_left_over(taint, node, now);
+        if plain::is_of_controller(&taint.key) && !is_left_over {
             continue;
         }
         let (key, effect) = (taint.key.clone(), taint.effect.clone());
@@ -57,7 +58,8 @@ fn of_node(node: &Node, pod: &Pod) -> Vec<Fix> {
             });
         }
         // A pod that tolerates one of these is put on a node that is being drained, or is down.
-        if !matches!(taint.key.as_str(), plain::UNSCHEDULABLE | plain::OUT_OF_SERVICE) {
+        let is_of_node = matches!(taint.key.as_str(), plain::UNSCHEDULABLE | plain::OUT_OF_SERVICE);
+        if !is_of_node && !is_left_over {
             let mut known = pod.spec.tolerations.iter();
             let has_other = known.any(|known| known.key == key);
             fixes.push(Fix::TolerateNode {
@@ -593,13 +595,14 @@ pub(super) fn all(
     pod: Option<&Pod>,
     own: &[Arc<Claim>],
     (of_claims, sparing): (&[Fix], &Sparing<'_>),
+    now: Time,
 ) -> Vec<Fix> {
     let mut fixes = releases(cluster, localities, node, own, sparing);
     fixes.extend_from_slice(of_claims);
     fixes.extend(of_capacity(cluster, localities, node, own));
     fixes.extend(taints(cluster, localities, node, pod, own));
     if let Some(pod) = pod {
-        fixes.extend(of_node(node, pod));
+        fixes.extend(of_node(node, pod, now));
         fixes.extend(of_extended(cluster, pod, own));
         fixes.extend(of_resources(cluster, pod, node));
         fixes.extend(of_unoffered(cluster, pod));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::scheduling::placement::{release, remove_pod};
-use crate::scheduling::plain::{UNSCHEDULABLE, tells_unfit};
+use crate::scheduling::plain::{UNSCHEDULABLE, tells_removal, tells_unfit};
 use dra_cel::Terms;
 use dra_model::{
     AllocationMode, Change, Claim, Class, Cluster, DeviceRequest, Key, Kind, NO_EXECUTE, Node, Object, Pod,
@@ -249,8 +249,10 @@ impl Fix {
         match self {
             Self::Release { in_use: false, .. } => ClassOfFix::Idle,
             Self::Uncordon { .. } | Self::RestoreNode { .. } | Self::DeleteRule { .. } => ClassOfFix::Node,
-            // What evicts pods is there for a time.
-            Self::LiftNodeTaint { effect, .. } if effect == NO_EXECUTE => ClassOfFix::Node,
+            // What evicts pods is there for a time, and what an autoscaler left is of no use.
+            Self::LiftNodeTaint { key, effect, .. } if effect == NO_EXECUTE || tells_removal(key) => {
+                ClassOfFix::Node
+            }
             Self::TolerateNode {
                 has_other: false,
                 effect,

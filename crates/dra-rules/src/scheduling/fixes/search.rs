@@ -356,6 +356,7 @@ impl Search<'_> {
             pod.map(|pod| &**pod),
             &self.own,
             (&self.of_claims, &self.sparing),
+            self.scheduler.now(),
         );
         let are_all = candidates.len() <= MOST_CANDIDATES;
         candidates.truncate(MOST_CANDIDATES);
