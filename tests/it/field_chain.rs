@@ -1914,7 +1914,7 @@ const CASES: &[Case] = &[
         code: 1,
         has: &[
             "1. add a node like gpu-1",
-            "2. suspend job/ml/llm, which ends its pods, such as pod/ml/llm-0",
+            "2. suspend job/ml/llm, which ends its 4 pods, pod/ml/llm-0",
         ],
         has_not: &[
             "3. suspend",
@@ -2546,7 +2546,7 @@ const CASES: &[Case] = &[
         code: 1,
         has: &[
             "add a node with such devices: karpenter adds none, because a NodePool has reached its limits",
-            "suspend job/ml/train-a, which ends its pods, such as pod/ml/train-a-k7dnw, and releases",
+            "pod/ml/train-a-k7dnw among them, and releases",
         ],
         has_not: &["1. suspend", "1: suspend"],
     },
@@ -3614,6 +3614,106 @@ const CASES: &[Case] = &[
         code: 1,
         has: &["let the container runtime of the node pull its sandbox image"],
         has_not: &["fix what keeps the kubelet from starting its pod"],
+    },
+    // A Job runs one pod less at a time; the others go on. Any of its pods will do.
+    Case {
+        ask: "explain pod/maxcut-5d9c7b6f4-k8k2d -n=demo --complete --now=2026-12-04T10:00:00Z",
+        file: "job-that-uses-shared-devices",
+        code: 1,
+        has: &["lower spec.parallelism of job/chem/fold from 6 to 5, which ends one of its pods"],
+        has_not: &["suspend job"],
+    },
+    // Free devices are on nodes that lack something else, behind many nodes without any.
+    Case {
+        ask: "explain pod/du-south-5d9c7b6f4-q7w2d -n=ran --complete --now=2026-12-04T10:00:00Z",
+        file: "huge-pages-missing-beside-free-devices",
+        code: 1,
+        has: &[
+            "tel-09 has an available device of class sriov-vf, but cannot take the pod: Insufficient hugepages-1Gi",
+            "tel-09 +21",
+            "1. set up hugepages-1Gi on node/tel-09",
+        ],
+        has_not: &[],
+    },
+    // The filter that is not simulated rejects nodes without free devices, too.
+    Case {
+        ask: "explain pod/tts-5d9c7b6f4-m9x2c -n=speech --complete --now=2026-12-04T10:00:00Z",
+        file: "spread-over-a-zone-without-devices",
+        code: 1,
+        has: &["Unknown whether waiting helps: PodTopologySpread is not simulated"],
+        has_not: &["Fits on"],
+    },
+    Case {
+        ask: "explain pod/gpt-c-workers-0-0-b5x8k -n=train --complete --now=2026-12-04T10:00:00Z",
+        file: "exclusive-racks-of-other-jobsets",
+        code: 1,
+        has: &["1. check the podAntiAffinity", "2. check the podAffinity"],
+        has_not: &["Fits on"],
+    },
+    Case {
+        ask: "simulate eviction --node=gpu-07 --key=acme.com/rma --complete --now=2026-12-04T10:00:00Z",
+        file: "eviction-of-a-pod-with-a-local-volume",
+        code: 0,
+        has: &["VolumeZone; these filters may keep search/vecdb-0 from fitting"],
+        has_not: &[],
+    },
+    // One alternative tolerates the taint that keeps the other off.
+    Case {
+        ask: "explain pod/nightly-k2d8v -n=batch --complete --now=2026-12-04T10:00:00Z",
+        file: "toleration-in-one-alternative",
+        code: 1,
+        has: &[
+            "5 are tainted (acme.com/reserved=batch:NoSchedule)",
+            "1. tolerate device taint acme.com/reserved:NoSchedule in request gpu/a100",
+        ],
+        has_not: &[],
+    },
+    Case {
+        ask: "explain pod/dcgm-exporter-q7w2d -n=monitoring --complete --now=2026-12-04T10:00:00Z",
+        file: "admin-access-label-in-capitals",
+        code: 1,
+        has: &["whose label has the value \"True\""],
+        has_not: &[],
+    },
+    // Pods of a node that does not answer are not gone.
+    Case {
+        ask: "simulate eviction --pool=gpu-1 --driver=gpu.nvidia.com --key=acme.com/rma --complete --now=2026-12-04T10:00:00Z",
+        file: "eviction-on-a-silent-node",
+        code: 0,
+        has: &[
+            "2 stay terminating, with devices, until the node responds",
+            "statefulset/cache recreates it once it is gone",
+        ],
+        has_not: &["unknown whether statefulset/cache"],
+    },
+    Case {
+        ask: "check --complete --now=2026-12-04T10:00:00Z",
+        file: "eviction-on-a-silent-node",
+        code: 1,
+        has: &["2 pods with devices were running there"],
+        has_not: &["do not start there"],
+    },
+    Case {
+        ask: "explain pod/montecarlo-0 -n=risk --complete --now=2026-12-04T10:00:00Z",
+        file: "requests-of-the-whole-pod",
+        code: 1,
+        has: &["1. reduce memory in spec.resources of pod/risk/montecarlo-0 from 600Gi to 496Gi"],
+        has_not: &["in container"],
+    },
+    Case {
+        ask: "explain pod/ocr-5d9c7b6f4-4kd7m -n=ml --complete --now=2026-12-04T10:00:00Z",
+        file: "resource-of-an-absent-class",
+        code: 1,
+        has: &["class nvidia-gpu does not exist; the only one is gpu.nvidia.com"],
+        has_not: &[],
+    },
+    // A pod of two seconds.
+    Case {
+        ask: "explain --all-namespaces --complete --now=2026-12-04T10:00:00Z",
+        file: "claim-about-to-be-made",
+        code: 1,
+        has: &["no action needed: the claim controller will create the claim from its template"],
+        has_not: &[],
     },
 ];
 

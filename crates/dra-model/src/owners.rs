@@ -47,6 +47,8 @@ pub struct Owner {
     pub replicas: Option<i64>,
     /// Number of pods that a Job runs at a time, if specified.
     pub at_once: Option<i64>,
+    /// Number of pods of a Job that have to succeed, if specified.
+    pub completions: Option<i64>,
     /// Pods of a Job that have failed, and the number of them (`backoffLimit`) up to which it makes another after some time.
     pub failed: Option<(i64, i64)>,
     /// The indexes of a Job that it gives up; empty for none.
@@ -250,6 +252,7 @@ impl Owners {
                 .parallelism
                 .as_i64()
                 .map(|at_once| spec.completions.as_i64().map_or(at_once, |all| all.min(at_once))),
+            completions: spec.completions.as_i64(),
             failed: status
                 .failed
                 .as_i64()

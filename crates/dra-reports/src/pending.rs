@@ -59,6 +59,8 @@ pub struct CauseItem {
     pub owners: Vec<Target>,
     /// The one that verdict, cause and fix are about; the others ask for the same, or meet the same cause.
     pub explained: Target,
+    /// What happens next without any action, if that is known.
+    pub next: Option<Sentence>,
     /// Fix for the explained object.
     pub fix: Option<FixItem>,
     /// Number of further fixes.
@@ -289,6 +291,7 @@ struct Group {
     claims: Vec<Target>,
     owners: Vec<Target>,
     explained: Target,
+    next: Option<String>,
     fix: Option<FixItem>,
     more_fixes: usize,
     started: Started,
@@ -306,6 +309,7 @@ impl Group {
             claims: Vec::new(),
             owners: vec![explained.target.clone()],
             explained: explained.target,
+            next: explained.upcoming,
             more_fixes: explained.fixes.len().saturating_sub(1),
             fix: explained.fixes.into_iter().next(),
             started: Started::default(),
@@ -322,6 +326,7 @@ impl Group {
             claims: self.claims,
             owners: self.owners,
             explained: self.explained,
+            next: self.next.map(Sentence::from),
             fix: self.fix,
             more_fixes: self.more_fixes,
             started: self.started,
@@ -360,6 +365,7 @@ fn gather(groups: &mut Vec<Group>, cluster: &Cluster, explained: Diagnosis, unit
                 claims,
                 owners: Vec::new(),
                 explained: explained.target,
+                next: explained.upcoming,
                 fix: explained.fixes.into_iter().next(),
                 more_fixes,
                 started,

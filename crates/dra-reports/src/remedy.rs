@@ -186,6 +186,16 @@ pub(super) fn only_owner(cluster: &Cluster, pods: &[&Arc<Pod>]) -> Option<OwnerR
         .then_some(owner)
 }
 
+/// Ends pods of one namespace by this change of their owner.
+pub(super) fn end_by(namespace: &str, pods: &[&Arc<Pod>], ending: &Ending) -> Remedy {
+    let remedy = Remedy::command(script::end_by_owner(namespace, pods, ending));
+    match ending {
+        Ending::Suspend(_) => remedy.note(words::RESUME),
+        Ending::Fewer { at_once, .. } => remedy.note(words::run_more(*at_once)),
+        Ending::Scale { .. } => remedy,
+    }
+}
+
 /// Ends pods of one namespace: those of one owner by that owner, others by deletion. What recreates these is named.
 pub(super) fn end_pods<'p>(
     cluster: &Cluster,
@@ -197,15 +207,10 @@ pub(super) fn end_pods<'p>(
         .iter()
         .filter_map(|pod| Some(guard(cluster, pod)?.metadata.key()))
         .collect();
-    let owner = only_owner(cluster, &pods).map(|owner| (Ending::of(cluster, &pods, &owner), owner));
+    let owner =
+        only_owner(cluster, &pods).map(|owner| (Ending::of(cluster, &pods, &BTreeSet::new(), &owner), owner));
     let remedy = match owner {
-        Some((Some(ending), _)) => {
-            let remedy = Remedy::command(script::end_by_owner(namespace, &pods, &ending));
-            match ending {
-                Ending::Suspend(_) => remedy.note(words::RESUME),
-                Ending::Scale { .. } => remedy,
-            }
-        }
+        Some((Some(ending), _)) => end_by(namespace, &pods, &ending),
         Some((None, owner)) => {
             let first = pods.first().map(|pod| words::controller(&pod.metadata, &owner));
             Remedy::by_hand(words::stop(&first.unwrap_or_default()))

@@ -228,6 +228,11 @@ pub(super) fn stop(owner: &str) -> String {
     format!("ask the owner of {owner} to stop it: it recreates a pod that is deleted")
 }
 
+/// That a Job which runs fewer pods at a time keeps doing so.
+pub(super) fn run_more(at_once: i64) -> String {
+    format!("set spec.parallelism to {at_once} afterwards to run as many again")
+}
+
 /// That a Job which is suspended stays so.
 pub(super) const RESUME: &str = "set spec.suspend to false afterwards to run it again";
 

@@ -111,7 +111,8 @@ fn verdict(list: &ExplanationList) -> (Tone, String) {
         });
     }
     let tone = match () {
-        () if !waiting.is_empty() => Tone::Bad,
+        () if waiting.iter().any(|item| item.next.is_none()) => Tone::Bad,
+        () if !waiting.is_empty() => Tone::Notice,
         () if list.is_incomplete() => Tone::Notice,
         () => Tone::Good,
     };
@@ -228,6 +229,9 @@ fn cause(item: &CauseItem, page: Page, doc: &mut Doc) {
         let mut names: Vec<String> = all.into_iter().flat_map(|of| numbered(of)).collect();
         names.truncate(page.told(NAMED, item.count()));
         doc.hanging(4, format!("    {}", some_of(names, item.count())));
+    }
+    if let Some(next) = &item.next {
+        doc.hanging(4, format!("    {next}"));
     }
     if let Some(fix) = &item.fix {
         let of_one = if item.count() > 1 {

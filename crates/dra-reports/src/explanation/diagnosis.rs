@@ -57,6 +57,8 @@ pub struct Diagnosis {
     pub(crate) fixes: Vec<FixItem>,
     /// Pods that fixes end.
     pub(super) ended: BTreeSet<Key>,
+    /// Pods such that the end of any one of them is enough.
+    pub(super) enough: BTreeSet<Key>,
     /// Plugins of the scheduler that could still refuse.
     pub(super) not_simulated: Vec<String>,
     /// Kinds that matter and could not be read.
@@ -70,7 +72,7 @@ pub struct Diagnosis {
     /// The release, where it decides and only objects tell it.
     pub(super) assumed_release: Option<AssumedRelease>,
     /// What the claim controller does next, unless it says itself that it cannot.
-    pub(super) upcoming: Option<String>,
+    pub(crate) upcoming: Option<String>,
     /// Notes about the answer.
     pub(super) notes: Vec<String>,
     /// Whether a known bug is among the notes.

@@ -21,14 +21,14 @@ use dra_allocator::devices::{RuledOut, says_unhealthy};
 use dra_allocator::{ConstraintName, Together};
 use dra_model::{
     Claim, Cluster, Component, DeviceId, Event, Gate, Key, Kind, Node, NodeSelector, Owner, Pod, PodGroup,
-    PoolId, Str, Strategy, Taint, Time,
+    PoolId, Quantity, Str, Strategy, Taint, Time, lookup,
 };
 use dra_rules::kubelet::{BrokenLink, KeptOff, PUBLISHING_SECONDS, PodStage, binding_timeouts};
 use dra_rules::owners::{OwnerName, Rollout, superseding};
 use dra_rules::quota::{Quotas, Refusal, lacks_use, refusing};
 use dra_rules::reservation::{self, UnlistedDevices, claim_names, former_pods, manager};
-use dra_rules::scheduling::{BINDING_TIMEOUT, Fix, Fixes, Found, Readiness, ShortGang, victims};
-use dra_rules::validation::Webhook;
+use dra_rules::scheduling::{BINDING_TIMEOUT, Fix, Fixes, Found, Plain, Readiness, ShortGang, victims};
+use dra_rules::validation::{ADMIN_ACCESS, Webhook};
 
 impl Diagnosis {
     /// What `pod` needs that was recreated in `cluster`, so that it fits there; `made` is what it is there. Nothing further where
@@ -45,6 +45,7 @@ impl Diagnosis {
             cluster,
             pod: Some(made),
             is_recreated: true,
+            enough: BTreeSet::new(),
             is_new: made.metadata.is_of_manifest(),
             now,
         };
@@ -486,6 +487,27 @@ impl FixItem {
         })
     }
 
+    /// Has a node get huge pages, where it has none and others have enough.
+    pub(super) fn set_up_huge_pages(cluster: &Cluster, node: &Str, why: &Fact) -> Option<Self> {
+        let Fact::Plain(Plain::NodeResourcesFit(lacks)) = why else {
+            return None;
+        };
+        let [lack] = lacks.as_slice() else { return None };
+        let has_enough = |node: &Arc<Node>| {
+            let there = lookup(&node.status.allocatable, &lack.resource);
+            there.is_some_and(|there| *there >= lack.wanted)
+        };
+        let is_missing = lack.resource.starts_with("hugepages-") && lack.total == Quantity::default();
+        (is_missing && cluster.nodes().any(has_enough)).then(|| {
+            Self::unproven(
+                "RestoreNode",
+                format!("node/{node}"),
+                words::set_up_huge_pages(node, &lack.resource, &lack.wanted),
+                Remedy::by_hand(words::SET_UP_HUGE_PAGES),
+            )
+        })
+    }
+
     /// Waits for the node that an autoscaler is adding for the pod.
     pub(super) fn await_scale_up(event: &Event) -> Self {
         Self::await_node("node".to_owned(), words::await_scale_up(event.component()))
@@ -684,16 +706,19 @@ impl FixItem {
     }
 
     /// Lets the users of a namespace ask for admin access.
-    pub(super) fn allow_admin_access(namespace: &Str) -> Self {
+    pub(super) fn allow_admin_access(cluster: &Cluster, namespace: &Str) -> Self {
+        let known = cluster.namespace(namespace);
+        // kubectl changes an existing label only with that option.
+        let value = known.and_then(|known| known.metadata.label(ADMIN_ACCESS));
         let label = Command::kubectl("label")
             .object(Kind::Namespace, namespace)
-            .arg("resource.kubernetes.io/admin-access=true")
-            .done();
+            .args(if value.is_some() { &["--overwrite"] } else { &[] })
+            .arg("resource.kubernetes.io/admin-access=true");
         Self::unproven(
             "AllowAdminAccess",
             format!("namespace/{namespace}"),
-            words::allow_admin_access(namespace),
-            Remedy::command(label).note(words::ALLOW_ADMIN_ACCESS),
+            words::allow_admin_access(namespace, value.map(Str::as_str)),
+            Remedy::command(label.done()).note(words::ALLOW_ADMIN_ACCESS),
         )
     }
 

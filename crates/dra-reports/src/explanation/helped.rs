@@ -11,7 +11,8 @@ use super::items::{FixChange, FixItem, KINDS};
 use super::namesake::differs_in_digits;
 use super::words::fixes::{self as words, About, Before};
 use crate::remedy::{
-    End, Remake, Remedy, ask_for, asking, end_of, end_some, ignored_groups, only_owner, renew, top_owner,
+    End, Remake, Remedy, ask_for, asking, end_by, end_of, end_some, ignored_groups, only_owner, renew,
+    top_owner,
 };
 use crate::script::{
     self, Command, delete, delete_in, lift_node_taint, patch, replace_saved, save_without_finalizers,
@@ -108,6 +109,8 @@ pub(super) struct Helped<'a> {
     pub(super) pod: Option<&'a Arc<Pod>>,
     /// The pod was given another consumer's claim, and gets its own when it is recreated.
     pub(super) is_recreated: bool,
+    /// Pods such that the end of any one of them is enough.
+    pub(super) enough: BTreeSet<Key>,
     /// A manifest has it: nothing that runs ends for what is not there.
     pub(super) is_new: bool,
     pub(super) now: Time,
@@ -308,20 +311,18 @@ impl Helped<'_> {
             if self.is_new {
                 return Remedy::by_hand(words::NOT_APPLIED);
             }
-            let end = end_some(self.cluster, claim, &others);
+            let ending = match self.owned(claim, &others) {
+                Some(Before::Owned { ending, .. }) => ending,
+                _ => None,
+            };
+            let end = match &ending {
+                Some(ending @ Ending::Fewer { .. }) => end_by(&key.namespace, &[], ending),
+                _ => end_some(self.cluster, claim, &others),
+            };
             let lost = stuck_users(self.cluster, claim, self.now);
             let mut gangs = self.gangs(claim, &others);
-            let is_suspended = || {
-                matches!(
-                    self.owned(claim, &others),
-                    Some(Before::Owned {
-                        ending: Some(Ending::Suspend(_)),
-                        ..
-                    })
-                )
-            };
             // All of them end then.
-            if !gangs.is_empty() && is_suspended() {
+            if matches!(ending, Some(Ending::Suspend(_))) {
                 gangs.clear();
             }
             return gangs
@@ -477,8 +478,19 @@ impl Helped<'_> {
             Fix::Fewer { claim, request, .. } => ("FewerDevices", of_request(claim, request)),
             Fix::LessResource {
                 container, resource, ..
-            } if !is_extended(resource) => ("LessResource", format!("{} container {container}", own())),
-            Fix::LessResource { container, .. } | Fix::DropExtended { container, .. } => {
+            } if !is_extended(resource) => (
+                "LessResource",
+                match container {
+                    Some(container) => format!("{} container {container}", own()),
+                    None => own(),
+                },
+            ),
+            Fix::LessResource { container: None, .. } => ("FewerDevices", own()),
+            Fix::LessResource {
+                container: Some(container),
+                ..
+            }
+            | Fix::DropExtended { container, .. } => {
                 ("FewerDevices", format!("{} container {container}", own()))
             }
             Fix::UseResource { container, .. } => ("UseResource", format!("{} container {container}", own())),
@@ -560,8 +572,13 @@ impl Helped<'_> {
                 let mut all = spec
                     .into_iter()
                     .flat_map(|spec| spec.containers.iter().chain(&spec.init_containers));
-                let container = all.find(|known| known.name == *container);
-                let wanted = container.and_then(|container| lookup(&container.resources.requests, resource));
+                let resources = match container {
+                    Some(container) => all
+                        .find(|known| known.name == *container)
+                        .map(|container| &*container.resources),
+                    None => spec.and_then(|spec| spec.resources.as_deref()),
+                };
+                let wanted = resources.and_then(|resources| lookup(&resources.requests, resource));
                 amount(wanted.map(ToString::to_string))
             }
             Fix::DropConstraint { claim, place, .. } if self.is_distinct(claim, *place) => Before::Distinct,
@@ -629,16 +646,17 @@ impl Helped<'_> {
             .filter_map(|entry| pod_of_entry(self.cluster, claim, entry));
         let pods: Vec<&Arc<Pod>> = pods.filter(|pod| !pod.is_terminal()).collect();
         let owner = only_owner(self.cluster, &pods)?;
-        let ending = Ending::of(self.cluster, &pods, &owner);
+        let ending = Ending::of(self.cluster, &pods, &self.enough, &owner);
         let is_of_job = |pod: &&Arc<Pod>| {
             let mut made_by = pod.metadata.controller().into_iter();
             made_by.any(|made_by| made_by.uid == owner.uid) && !pod.is_terminal()
         };
         Some(Before::Owned {
-            ends_others: match &ending {
-                Some(Ending::Scale { kind, .. }) => *kind == "leaderworkerset",
-                Some(Ending::Suspend(_)) => self.cluster.pods().filter(is_of_job).count() > pods.len(),
-                None => true,
+            ends: match &ending {
+                Some(Ending::Scale { kind, .. }) => (*kind != "leaderworkerset").then_some(pods.len()),
+                Some(Ending::Fewer { ends, .. }) => usize::try_from(*ends).ok(),
+                Some(Ending::Suspend(_)) => Some(self.cluster.pods().filter(is_of_job).count()),
+                None => None,
             },
             pods: pods.iter().map(|pod| pod.metadata.name.clone()).collect(),
             owner: controller(&pods.first()?.metadata, &owner),
@@ -752,7 +770,7 @@ fn is_added_later(cluster: &Cluster, pod: &Pod, fix: &Fix) -> bool {
     match fix {
         Fix::DropNodeLabel { key } => lookup(&maker.node_selector, key).is_none(),
         Fix::LessResource {
-            container,
+            container: Some(container),
             resource,
             amount,
         } => {

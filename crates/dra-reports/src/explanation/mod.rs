@@ -550,10 +550,13 @@ impl<'e> Explained<'e> {
     /// Says that waiting helps on nodes that lack devices now, where filters which are not simulated reject the others: these come before the
     /// filter for devices (`scheduler/apis/config/v1/default_plugins.go`, `applyDynamicResources`, v1.37.2), so the former have passed them.
     fn wait_elsewhere(&self, report: &mut Diagnosis, pod: &Arc<Pod>) {
-        let Some(Cause::Rejected(rejected, _)) = &report.cause else {
+        let Some(Cause::Rejected(rejected, by)) = &report.cause else {
             return;
         };
-        if report.nodes.len() == rejected.len() {
+        // Filters that reject more nodes than those reject some that lack devices, too.
+        let counts: Option<Vec<usize>> = by.iter().map(|rejection| rejection.nodes).collect();
+        let count = counts.map(|counts| counts.into_iter().fold(0, usize::saturating_add));
+        if report.nodes.len() == rejected.len() || count != Some(rejected.len()) {
             return;
         }
         let mut others = self.cluster().clone();

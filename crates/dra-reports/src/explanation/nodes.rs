@@ -173,6 +173,16 @@ impl Explained<'_> {
         {
             report.notes.push(words::ADMIN_ACCESS.to_owned());
         }
+        if let Some(Cause::Filtered(node, ..)) = &report.cause {
+            // It is the one of its group that matters.
+            for group in &mut report.node_groups {
+                group.nodes.sort_by_key(|other| other != node);
+            }
+        }
+        if let Some(Cause::Filtered(node, .., why)) = &report.cause {
+            let fix = FixItem::set_up_huge_pages(self.cluster(), node, why);
+            report.fixes.extend(fix);
+        }
         if let Some(Cause::Filtered(node, ..)) = &report.cause
             && let Some(pod) = self.pod
             && shortage::nodes_of_siblings(self.cluster(), pod).contains(node)
@@ -205,7 +215,12 @@ impl Explained<'_> {
             if let Cause::Unoffered(resource, _) = &cause {
                 waiting::add_unoffered(report, resource);
                 if let Some(class) = implicit_class(resource) {
-                    _ = report.tell_namesake(self.cluster(), Kind::DeviceClass, &Key::new("", class));
+                    let missing = Key::new("", class);
+                    let found = report.tell_namesake(self.cluster(), Kind::DeviceClass, &missing);
+                    if found.is_none() && self.cluster().class(class).is_none() {
+                        let all = self.cluster().classes().map(|class| &class.metadata.name);
+                        report.notes.push(words::other_classes(class, all));
+                    }
                 }
             }
             report.cause = Some(cause);
@@ -398,6 +413,7 @@ impl Explained<'_> {
             pod: self.pod,
             is_recreated: false,
             is_new,
+            enough: report.enough.clone(),
             now: self.settings.now,
         };
         // All of a group have to fit together.

@@ -1,6 +1,7 @@
 //! Pods that fit as far as filters are simulated, while kube-scheduler names other filters that reject them.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use super::diagnosis::{Answer, Cause, Diagnosis, NodeGroup, Warning};
 use super::fact::Fact;
@@ -110,13 +111,17 @@ impl Diagnosis {
     }
 }
 
-/// What to look at where these filters reject nodes.
+/// What to look at where these filters reject nodes: those that reject most first.
 fn fixes(cluster: &Cluster, pod: &Pod, by: &[Rejection]) -> Vec<FixItem> {
-    let filters: BTreeSet<Unsimulated> = by.iter().map(|rejection| rejection.filter).collect();
-    filters
-        .into_iter()
-        .map(|filter| fix(cluster, pod, filter))
-        .collect()
+    let mut filters: BTreeMap<Unsimulated, usize> = BTreeMap::new();
+    for rejection in by {
+        let nodes = filters.entry(rejection.filter).or_default();
+        *nodes = nodes.saturating_add(rejection.nodes.unwrap_or(usize::MAX));
+    }
+    let mut filters: Vec<(Unsimulated, usize)> = filters.into_iter().collect();
+    filters.sort_by_key(|(_, nodes)| Reverse(*nodes));
+    let filters = filters.into_iter();
+    filters.map(|(filter, _)| fix(cluster, pod, filter)).collect()
 }
 
 /// What to look at where this filter rejects nodes. It is not simulated, so nothing can be proven to help.

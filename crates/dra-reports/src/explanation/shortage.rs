@@ -182,10 +182,18 @@ impl Asked<'_> {
         }
     }
 
-    /// What rules out the devices that `counts` are the numbers of; nothing where some are in use, which is then what matters.
+    /// What rules out the devices that `counts` are the numbers of; nothing where some are in use, which is then what matters, unless a node has enough
+    /// others for this alternative of a request, which are tainted.
     fn lost(&self, counts: &[DeviceCount]) -> Option<Lost> {
         let first = counts.first()?;
-        if counts.iter().any(|count| count.in_use > 0) {
+        let is_tainted = |count: &DeviceCount| {
+            count.request.contains('/')
+                && count.tainted > 0
+                && count
+                    .wanted
+                    .is_some_and(|wanted| count.usable + count.tainted >= wanted)
+        };
+        if counts.iter().any(|count| count.in_use > 0) && !counts.iter().any(is_tainted) {
             return None;
         }
         let is_of_it = |reason: &&Reason| {
@@ -241,7 +249,14 @@ impl Asked<'_> {
             let first = node.reasons.first()?;
             (matches!(first.fact, Fact::Plain(_)) && is_meant(node)).then_some((node, &first.fact))
         });
-        rejected.take(MOST_REJECTED).find_map(|(node, why)| {
+        let own: BTreeSet<&Str> = cluster
+            .slices()
+            .filter_map(|slice| slice.spec.node_name.as_ref())
+            .collect();
+        // Those with devices of their own come first, however many there are without.
+        let mut rejected: Vec<_> = rejected.collect();
+        rejected.sort_by_key(|(node, _)| !own.contains(&node.node));
+        rejected.into_iter().take(MOST_REJECTED).find_map(|(node, why)| {
             let usable = |explanation: &mut dra_allocator::Explanation<'_>| {
                 let counts = counts(explanation);
                 let mut counts = counts.iter();

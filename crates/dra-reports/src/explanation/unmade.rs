@@ -54,7 +54,9 @@ impl Explained<'_> {
         }
         if let Some(why) = self.refused_admin_access(all.clone()) {
             let namespace = &pod.metadata.namespace;
-            report.fixes.push(FixItem::allow_admin_access(namespace));
+            report
+                .fixes
+                .push(FixItem::allow_admin_access(self.cluster(), namespace));
             report.not_made(NotMade::Refused(why));
             return true;
         }
@@ -166,9 +168,10 @@ impl Explained<'_> {
             Some(why) => {
                 report.upcoming = None;
                 if is_admin_access {
-                    report
-                        .fixes
-                        .push(FixItem::allow_admin_access(&pod.metadata.namespace));
+                    report.fixes.push(FixItem::allow_admin_access(
+                        self.cluster(),
+                        &pod.metadata.namespace,
+                    ));
                 }
                 let of_policy = first.filter(|_| webhook.is_none() && !is_admin_access);
                 report.fixes.extend(of_policy.map(|template| {

@@ -181,6 +181,13 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             lacks,
             kept: own,
         } => {
+            if count == 1 {
+                let pods = consumers.iter().filter_map(|consumer| match consumer {
+                    Consumer::Pod(key) => Some(key.clone()),
+                    Consumer::PodGroup(_) => None,
+                });
+                report.enough = pods.collect();
+            }
             if let Some(Waiting::Kept {
                 consumers,
                 owner,

@@ -60,10 +60,14 @@ fn of_node(look: &mut Look<'_>, stages: &Stages<'_>, node: &Str, pods: &[PodStag
     let Some(metadata) = look.cluster.node(node).map(|node| &node.metadata) else {
         return;
     };
-    let (terminating, starting): (Vec<&PodStage<'_>>, Vec<_>) =
-        pods.iter().partition(|found| found.stage == Stage::Unpreparing);
-    let keys = |pods: Vec<&PodStage<'_>>| -> Vec<Key> { pods.iter().map(|found| found.pod.key()).collect() };
-    let message = words::node_keeps(stuck, &keys(starting), &keys(terminating));
+    let keys = |is: fn(&Stage) -> bool| -> Vec<Key> {
+        let pods = pods.iter().filter(|found| is(&found.stage));
+        pods.map(|found| found.pod.key()).collect()
+    };
+    let starting = keys(|stage| !matches!(stage, Stage::Unpreparing | Stage::Running));
+    let running = keys(|stage| *stage == Stage::Running);
+    let terminating = keys(|stage| *stage == Stage::Unpreparing);
+    let message = words::node_keeps(stuck, &starting, &running, &terminating);
     let mut finding = Finding::new(Code::NodeNotReady, Subject::of(Kind::Node, metadata), message)
         .joins([scoped_key(Kind::Node, node)])
         .joins(pods.iter().map(|found| pod_key(found.pod.key())));

@@ -1076,14 +1076,24 @@ pub(super) fn selects_nothing(selector: &TaintSelector, pools: usize) -> String 
 
 // Stages.
 
-/// A node that is not ready, with the pods that do not start or terminate there.
-pub(super) fn node_keeps(stuck: &Stuck<'_>, starting: &[Key], terminating: &[Key]) -> String {
-    let kept = [(starting, "start"), (terminating, "terminate")];
+/// A node that is not ready, with the pods that do not start or terminate there, or were running there.
+pub(super) fn node_keeps(
+    stuck: &Stuck<'_>,
+    starting: &[Key],
+    running: &[Key],
+    terminating: &[Key],
+) -> String {
+    let kept = [
+        (starting, ["does not start", "do not start"]),
+        (running, ["was running", "were running"]),
+        (terminating, ["does not terminate", "do not terminate"]),
+    ];
     let kept = kept.iter().filter(|(pods, _)| !pods.is_empty());
     let kept: Vec<String> = kept
-        .map(|(pods, what)| {
-            let count = counted(pods.len(), "pod with devices does", "pods with devices do");
-            format!("{count} not {what} there: {}", self::pods(*pods))
+        .map(|(pods, [one, many])| {
+            let count = counted(pods.len(), "pod with devices", "pods with devices");
+            let what = if pods.len() == 1 { one } else { many };
+            format!("{count} {what} there: {}", self::pods(*pods))
         })
         .collect();
     format!("{}. {}", cause_of_node(&stuck.cause), kept.join(". "))

@@ -70,6 +70,18 @@ pub fn end_by_owner(namespace: &str, pods: &[&Arc<Pod>], ending: &Ending) -> Res
                 .done()?;
             Ok(mark.then(Then::And, scale))
         }
+        Ending::Fewer {
+            job, at_once, left, ..
+        } => patch(
+            Resource::called("job"),
+            Some(namespace),
+            &job.name,
+            &["--type=json"],
+            &json!([
+                {"op": "test", "path": "/spec/parallelism", "value": at_once},
+                {"op": "replace", "path": "/spec/parallelism", "value": left},
+            ]),
+        ),
         Ending::Suspend(job) => patch(
             Resource::called("job"),
             Some(namespace),

@@ -1,10 +1,13 @@
 //! How an owner lets one of its pods end for good: it recreates a pod that is deleted.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::lineage::LEADER_WORKER_SET;
+use super::rollout::readiness;
 use super::{KUEUE, Lineage, is_ready};
-use dra_model::{Cluster, Key, OwnerReference, Pod};
+use dra_model::{Cluster, Key, OwnerReference, Pod, Time};
 
 /// The label of pods of a LeaderWorkerSet that has the number of their group.
 const GROUP_INDEX: &str = "leaderworkerset.sigs.k8s.io/group-index";
@@ -30,6 +33,37 @@ pub fn restarted_with<'c>(cluster: &'c Cluster, pod: &Pod) -> Vec<&'c Arc<Pod>> 
     others.collect()
 }
 
+/// When a pod has its turn among those of a Job that end, the first being the least.
+pub(crate) type Turn = (bool, u8, bool, Newest, Reverse<i32>, Newest);
+
+/// What has no time comes first, and then the newest.
+type Newest = (bool, Reverse<Option<Time>>);
+
+/// When the pod has its turn, if its Job is to run fewer at a time. Mirrors `controller_utils.go`, `ActivePods.Less`, v1.37.2.
+pub(crate) fn turn(pod: &Pod) -> Turn {
+    let ready = readiness(pod).filter(|condition| condition.status == "True");
+    let phase = match pod.status.phase.as_str() {
+        "Pending" => 0,
+        "Running" => 2,
+        _ => 1,
+    };
+    let restarts = pod
+        .status
+        .container_statuses
+        .iter()
+        .map(|status| status.restart_count);
+    let newest_first = |time: Option<Time>| (time.is_some(), Reverse(time));
+    let since = ready.and_then(|ready| ready.last_transition_time);
+    (
+        pod.node().is_some(),
+        phase,
+        ready.is_some(),
+        newest_first(since),
+        Reverse(restarts.max().unwrap_or_default()),
+        newest_first(pod.metadata.creation_timestamp),
+    )
+}
+
 /// A change of the owner of pods after which these end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
@@ -46,18 +80,36 @@ pub enum Ending {
         /// Whether the pods need the lowest deletion cost, so that no others end.
         is_marked: bool,
     },
+    /// The Job runs fewer pods at a time, which ends those that have their turn first.
+    Fewer {
+        /// The Job.
+        job: Key,
+        /// Pods that it runs at a time now.
+        at_once: i64,
+        /// Pods that it then runs at a time.
+        left: i64,
+        /// Pods that end.
+        ends: i64,
+        /// True if another pod may end instead of the one that is meant, and is enough.
+        is_any: bool,
+    },
     /// The Job is suspended, which ends all of its pods.
     Suspend(Key),
 }
 
 impl Ending {
-    /// Returns the change of `top`, the highest owner above all `pods`, that ends them; nothing where others could end in their place, or what the
-    /// owner does is unknown.
+    /// Returns the change of `top`, the highest owner above all `pods`, that ends them, or one of `enough` where the end of any one of these does as
+    /// well; nothing where others could end in their place, or what the owner does is unknown.
     ///
     /// Mirrors `controller_utils.go`, `ActivePodsWithRanks.Less`: pods that are not ready end first, and the deletion cost decides among
-    /// those that are; `stateful_set_control.go`, `updateStatefulSet`: the highest ordinal ends first; `job/job_controller.go`, `syncJob`: a
-    /// suspended Job deletes its pods without counting them as failed; v1.37.2.
-    pub fn of(cluster: &Cluster, pods: &[&Arc<Pod>], top: &OwnerReference) -> Option<Self> {
+    /// those that are; `stateful_set_control.go`, `updateStatefulSet`: the highest ordinal ends first; `job/job_controller.go`, `manageJob`: a
+    /// Job that is suspended, or is to run fewer pods at a time, deletes them without counting them as failed; v1.37.2.
+    pub fn of(
+        cluster: &Cluster,
+        pods: &[&Arc<Pod>],
+        enough: &BTreeSet<Key>,
+        top: &OwnerReference,
+    ) -> Option<Self> {
         let first = &pods.first()?.metadata;
         let owner = cluster.environment().owners.find(top, &first.namespace)?;
         let replicas = owner.replicas.unwrap_or(1);
@@ -120,7 +172,38 @@ impl Ending {
                     domain == Some(KUEUE)
                 });
                 let is_its_own = owner.managed_by.is_none() && !owner.is_suspended && !is_queued;
-                is_its_own.then(|| Self::Suspend(owner.key.clone()))
+                // Pods of a Job that all run at the same time may need each other.
+                let at_once = owner
+                    .at_once
+                    .filter(|at_once| owner.completions.is_some_and(|all| all > *at_once));
+                let fewer = || {
+                    let at_once = at_once?;
+                    let siblings = cluster.pods().filter(|other| {
+                        let metadata = &other.metadata;
+                        metadata.is_sibling(first) && !other.is_terminal() && !metadata.is_deleting()
+                    });
+                    let mut active: Vec<(Turn, Key)> =
+                        siblings.map(|other| (turn(other), other.key())).collect();
+                    active.sort();
+                    let up_to = |last: &Turn| active.partition_point(|(turn, _)| turn <= last);
+                    let begin = up_to(&active.first()?.0);
+                    let meant = up_to(&pods.iter().map(|pod| turn(pod)).max()?);
+                    let is_enough = |key: &Key| enough.contains(key);
+                    let is_any = meant > 1
+                        && matches!(pods, [only] if is_enough(&only.key()))
+                        && active.iter().take(begin).all(|(_, key)| is_enough(key));
+                    let ends = i64::try_from(if is_any { 1 } else { meant }).ok()?;
+                    let active = i64::try_from(active.len()).ok()?;
+                    let left = active - ends;
+                    (0 < left && active <= at_once).then(|| Self::Fewer {
+                        job: owner.key.clone(),
+                        at_once,
+                        left,
+                        ends,
+                        is_any,
+                    })
+                };
+                is_its_own.then(|| fewer().unwrap_or_else(|| Self::Suspend(owner.key.clone())))
             }
             _ => None,
         }
@@ -140,8 +223,15 @@ mod tests {
         json!({"apiVersion": version, "kind": kind, "name": name, "uid": format!("{name}-uid"), "controller": true})
     }
 
-    /// The change that ends the first `count` of pods with these names of the owner, of which those in `unready` are not ready.
-    fn ending(kind: &str, spec: &Value, count: usize, pods: &[&str], unready: &[&str]) -> Option<Ending> {
+    /// The change that ends the first `count` of pods with these names of the owner, of which those in `unready` are not ready, where one of `enough` is enough.
+    fn ending(
+        kind: &str,
+        spec: &Value,
+        count: usize,
+        pods: &[&str],
+        unready: &[&str],
+        enough: &[&str],
+    ) -> Option<Ending> {
         let mut owners = Owners::default();
         let owner = json!({"metadata": {"namespace": "n", "name": "web", "uid": "web-uid"}, "spec": spec});
         let version = if kind == "Job" { "batch/v1" } else { "apps/v1" };
@@ -172,7 +262,12 @@ mod tests {
             .map(|name| cluster.pod(&Key::new("n", *name)));
         let ended: Vec<&Arc<Pod>> = ended.collect::<Option<_>>()?;
         let top = serde_json::from_value(reference(kind, "web")).ok()?;
-        Ending::of(&cluster, &ended, &top)
+        Ending::of(
+            &cluster,
+            &ended,
+            &enough.iter().map(|name| Key::new("n", *name)).collect(),
+            &top,
+        )
     }
 
     #[test]
@@ -188,6 +283,19 @@ mod tests {
             })
         };
         let suspend = || Some(Ending::Suspend(Key::new("n", "web")));
+        let fewer = || {
+            let job = Key::new("n", "web");
+            let (at_once, left, ends) = (2, 1, 1);
+            let is_any = false;
+            Some(Ending::Fewer {
+                job,
+                at_once,
+                left,
+                ends,
+                is_any,
+            })
+        };
+        let queue = |completions: i64| json!({"parallelism": 2, "completions": completions});
         let replicas = |count: i64| json!({"replicas": count});
         let (a, ab, b): (&[_], &[_], &[_]) = (&["web-1-a"], &["web-1-a", "web-1-b"], &["web-1-b"]);
         for (kind, spec, count, pods, unready, expected) in [
@@ -248,13 +356,24 @@ mod tests {
             ("StatefulSet", replicas(2), 1, &["web-5", "web-6"], &[], None),
             ("DaemonSet", json!({}), 1, a, &[], None),
             ("Job", json!({}), 1, ab, &[], suspend()),
+            // The pod that is not ready ends first, and both where neither is before the other.
+            ("Job", queue(5), 1, ab, a, fewer()),
+            ("Job", queue(5), 1, ab, b, suspend()),
+            ("Job", queue(5), 1, ab, &[], suspend()),
+            // They run at the same time, as those of a training do that need each other.
+            ("Job", queue(2), 1, ab, a, suspend()),
             ("Job", json!({"managedBy": "example.com/other"}), 1, a, &[], None),
         ] {
             assert_eq!(
-                ending(kind, &spec, count, pods, unready),
+                ending(kind, &spec, count, pods, unready, &[]),
                 expected,
                 "{kind} {spec} {count} of {pods:?} {unready:?}"
             );
+        }
+        // Neither is before the other, and either is enough, or only one is.
+        for (enough, is_any) in [(ab, true), (a, false)] {
+            let found = ending("Job", &queue(5), 1, ab, &[], enough);
+            assert_eq!(matches!(found, Some(Ending::Fewer { is_any: true, .. })), is_any);
         }
     }
 }

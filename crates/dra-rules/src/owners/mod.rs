@@ -13,6 +13,7 @@ mod rollout;
 pub use budgets::guard;
 pub(crate) use budgets::losses;
 pub use ending::{Ending, restarted_with};
+pub(crate) use ending::{Turn, turn};
 pub use gathering::{
     Incomplete, gathered_with, gathering, gathers_nodes, incomplete, too_few_pods, waiting_for,
 };

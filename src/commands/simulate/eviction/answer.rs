@@ -29,10 +29,9 @@ impl<'r> Going<'r> {
                 cell.text(soon(going.start, at));
             }
         }),
-        Column::inner("GONE", |going, cell| {
-            if let Some(at) = going.pod.gone_at.or(going.pod.at) {
-                cell.text(soon(going.start, at));
-            }
+        Column::inner("GONE", |going, cell| match going.pod.gone_at {
+            Some(at) => cell.text(soon(going.start, at)),
+            None => cell.text(words::STAYS),
         }),
         Column::inner("AFTERWARDS", |going, cell| {
             let fate = Fate::of(going.pod);
@@ -121,6 +120,17 @@ pub(super) fn of(report: &EvictionReport, page: Page) -> Doc {
     if tolerating > 0 {
         say(words::tolerating(tolerating));
     }
+    let mut kept: BTreeMap<&[Str], Vec<String>> = BTreeMap::new();
+    for pod in &evicted {
+        let filters = pod.replacement.as_ref().map(|other| &*other.not_simulated);
+        if let Some(filters) = filters.filter(|filters| !filters.is_empty()) {
+            let name = format!("{}/{}", pod.namespace, pod.name);
+            kept.entry(filters).or_default().push(name);
+        }
+    }
+    for (filters, pods) in kept {
+        say(words::not_simulated(filters, &pods));
+    }
     for pod in &report.missed {
         say(words::missed(pod));
     }
@@ -163,7 +173,8 @@ fn head(doc: &mut Doc, report: &EvictionReport, evicted: &[&PodItem], page: Page
         .flat_map(|pod| pod.restarts.iter().map(|other| names(pod, other)))
         .filter(|other| !own.contains(other))
         .collect();
-    let text = words::evicted(evicted.len(), &within, fates, restarted.len(), doubt);
+    let staying = evicted.iter().filter(|pod| pod.gone_at.is_none()).count();
+    let text = words::evicted(evicted.len(), &within, fates, (restarted.len(), staying), doubt);
     doc.verdict(page, Tone::Bad, text);
 }
 

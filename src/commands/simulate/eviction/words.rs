@@ -4,8 +4,13 @@ use std::collections::BTreeMap;
 
 use super::parts::{Fate, fitting_nodes};
 use crate::output::counted;
+use dra_model::Str;
 use dra_reports::findings::some;
+use dra_rules::owners::Replacing;
 use dra_rules::simulation::{BudgetItem, MissedPod, OwnerItem, PodItem};
+
+/// That a pod is not gone in the time that is simulated.
+pub(super) const STAYS: &str = "stays";
 
 /// That no pod is evicted.
 pub(super) const NONE_EVICTED: &str = "no pod would be evicted";
@@ -29,7 +34,7 @@ pub(super) fn evicted(
     pods: usize,
     within: &str,
     mut fates: BTreeMap<Fate, usize>,
-    restarted: usize,
+    (restarted, staying): (usize, usize),
     doubt_of: Option<bool>,
 ) -> String {
     let done = fates.remove(&Fate::Done).unwrap_or(0);
@@ -41,6 +46,12 @@ pub(super) fn evicted(
         parts.push(format!(
             "{pods} would be evicted within {within}: {}",
             fates.join("; ")
+        ));
+    }
+    if staying > 0 {
+        let stay = if staying == 1 { "stays" } else { "stay" };
+        parts.push(format!(
+            "{staying} {stay} terminating, with devices, until the node responds"
         ));
     }
     if done > 0 {
@@ -89,6 +100,9 @@ pub(super) fn afterwards(pod: &PodItem, fate: Fate, budgets: &[&BudgetItem]) -> 
             format!("{owner} recreates it: {nodes}{again}")
         }
         Fate::Waits => format!("{owner} recreates it, but no node fits"),
+        Fate::Unknown if pod.gone_at.is_none() && pod.replacing == Some(Replacing::OnceGone) => {
+            format!("{owner} recreates it once it is gone")
+        }
         Fate::Unknown => format!("unknown whether {owner} recreates it, or where it fits"),
         Fate::Done => "already finished".to_owned(),
         Fate::Lost if pod.owner.is_none() => "not recreated (no controller)".to_owned(),
@@ -130,6 +144,16 @@ pub(super) fn released(claims: usize, devices: usize) -> String {
         "{} {}",
         counted(claims, "claim releases", "claims release"),
         counted(devices, "device", "devices")
+    )
+}
+
+/// Filters that could keep new pods off the nodes that they fit on.
+pub(super) fn not_simulated(filters: &[Str], pods: &[String]) -> String {
+    let filters: Vec<&str> = filters.iter().map(Str::as_str).collect();
+    format!(
+        "Not simulated: {}; these filters may keep {} from fitting",
+        filters.join(", "),
+        some(pods)
     )
 }
 

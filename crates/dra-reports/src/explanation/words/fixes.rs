@@ -33,8 +33,8 @@ pub(in super::super) enum Before {
         owner: String,
         /// How the owner ends them, if that is known.
         ending: Option<Ending>,
-        /// Whether that ends further pods.
-        ends_others: bool,
+        /// How many pods that ends, if known.
+        ends: Option<usize>,
     },
     /// Pods with these names use the claim, and are being deleted.
     Terminating(Vec<Str>),
@@ -95,7 +95,10 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
             resource,
             amount,
         } => reduce(
-            &format!("{resource} in container {container} of {pod}"),
+            &match container {
+                Some(container) => format!("{resource} in container {container} of {pod}"),
+                None => format!("{resource} in spec.resources of {pod}"),
+            },
             &amount.to_string(),
             before,
         ),
@@ -164,6 +167,7 @@ pub(in super::super) const OF_RUNTIME_CLASS: &str = "the RuntimeClass of the pod
 fn other_toleration(other: Option<OtherToleration>) -> &'static str {
     match other {
         Some(OtherToleration::OfRequest) => ", whose toleration of this key does not match the taint",
+        Some(OtherToleration::OfAlternative) => ", as another alternative of the request does",
         Some(OtherToleration::OfPod) => ": tolerations of the pod are for taints of nodes",
         None => "",
     }
@@ -176,6 +180,14 @@ fn reduce(what: &str, to: &str, before: &Before) -> String {
         _ => format!("reduce {what} to {to}"),
     }
 }
+
+/// That a node lacks huge pages that others have.
+pub(in super::super) fn set_up_huge_pages(node: &str, resource: &str, wanted: &Quantity) -> String {
+    format!("set up {resource} on node/{node}, which has none: the pod requests {wanted}")
+}
+
+/// How a node gets huge pages.
+pub(in super::super) const SET_UP_HUGE_PAGES: &str = "ask an administrator: compare the kernel arguments, or the profile that sets them, with those of nodes that have huge pages";
 
 /// Why a node may not take pods.
 pub(in super::super) const CORDONED: &str = "find out first why it is cordoned";
@@ -226,20 +238,31 @@ pub(in super::super) fn release(claim: &Key, before: &Before) -> String {
             pods,
             owner,
             ending,
-            ends_others,
+            ends,
         } => {
             let change = match ending {
                 Some(Ending::Scale { replicas, left, .. }) => {
                     format!("scale {owner} from {replicas} to {left}")
                 }
+                Some(Ending::Fewer { at_once, left, .. }) => {
+                    format!("lower spec.parallelism of {owner} from {at_once} to {left}")
+                }
                 Some(Ending::Suspend(_)) => format!("suspend {owner}"),
                 None => format!("stop {owner}"),
             };
-            let pods = named(pods);
-            let ended = if *ends_others {
-                format!("its pods, such as {pods},")
-            } else {
-                pods
+            let names = named(pods);
+            let ended = match ends {
+                _ if matches!(ending, Some(Ending::Fewer { is_any: true, .. })) => {
+                    return format!(
+                        "{change}, which ends one of its pods, such as {names}, and releases its claim"
+                    );
+                }
+                Some(count) if *count == pods.len() => names,
+                Some(count) if matches!(ending, Some(Ending::Fewer { .. })) => {
+                    format!("{count} of its pods, {names} among them,")
+                }
+                Some(count) => format!("its {count} pods, {names} among them,"),
+                None => format!("its pods, such as {names},"),
             };
             format!("{change}, which ends {ended} and releases claim/{claim}")
         }
@@ -376,8 +399,12 @@ pub(in super::super) const START_CONTROLLER: &str =
 pub(in super::super) const AWAIT_TEMPLATE: &str =
     "if it does not within a minute, check that the controller is running";
 
-pub(in super::super) fn allow_admin_access(namespace: &str) -> String {
-    format!("allow admin access in namespace/{namespace}")
+pub(in super::super) fn allow_admin_access(namespace: &str, value: Option<&str>) -> String {
+    let value = value.map(|value| format!(", whose label has the value {value:?}: only \"true\" counts"));
+    format!(
+        "allow admin access in namespace/{namespace}{}",
+        value.unwrap_or_default()
+    )
 }
 
 /// What the label means.
@@ -471,7 +498,8 @@ pub(in super::super) fn placement(
         Unsimulated::PodTopologySpread => (
             format!("check the topologySpreadConstraints of {target}"),
             "a constraint with whenUnsatisfiable: ScheduleAnyway rejects no node; DoNotSchedule leaves only nodes whose topology domain has \
-             few enough matching pods",
+             few enough matching pods, compared with all domains that the pod's nodeSelector and node affinity leave, even those without such \
+             devices",
         ),
         Unsimulated::PodAffinity => (
             format!("check the podAffinity of {target}"),

@@ -302,6 +302,17 @@ pub(in super::super) fn may_be_meant(kind: Kind, found: &Namesake) -> String {
     }
 }
 
+/// That a class does not exist, and those that do.
+pub(in super::super) fn other_classes<'n>(class: &str, all: impl Iterator<Item = &'n Str>) -> String {
+    let all: Vec<String> = all.map(ToString::to_string).collect();
+    let others = match all.as_slice() {
+        [] => "there is no class at all".to_owned(),
+        [only] => format!("the only one is {only}"),
+        _ => format!("there are {}", some(all)),
+    };
+    format!("class {class} does not exist; {others}")
+}
+
 /// That a class is for a driver that publishes nothing, beside one of a similar name.
 pub(in super::super) fn misspelled_driver(class: &str, driver: &str, other: &str) -> String {
     format!(

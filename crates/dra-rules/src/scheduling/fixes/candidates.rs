@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::change::{Fix, OtherToleration, Rewording};
 use super::edit::change_of_claim;
-use crate::owners::{fails_with, guard};
+use crate::owners::{Turn, fails_with, guard, turn};
 use crate::reservation::{Origin, has_consumer};
 use crate::scheduling::extended::{Unoffered, class_of, is_in_claims, unoffered};
 use crate::scheduling::locality::Localities;
@@ -170,8 +170,16 @@ fn taints(
                 break;
             }
             for (key, effect) in &found {
-                let other = if spec.tolerations.iter().any(|known| known.key == *key) {
+                let names = |spec: &DeviceRequest| spec.tolerations.iter().any(|known| known.key == *key);
+                let whole = request.split_once('/').map(|(whole, _)| whole);
+                let mut siblings = specs(claim).filter(|(name, _)| {
+                    let other = name.split_once('/').map(|(whole, _)| whole);
+                    whole.is_some() && other == whole
+                });
+                let other = if names(spec) {
                     Some(OtherToleration::OfRequest)
+                } else if siblings.any(|(_, spec)| names(spec)) {
+                    Some(OtherToleration::OfAlternative)
                 } else {
                     is_of_pod(key).then_some(OtherToleration::OfPod)
                 };
@@ -473,7 +481,7 @@ fn of_extended(cluster: &Cluster, pod: &Pod, own: &[Arc<Claim>]) -> Vec<Fix> {
             }
             for count in (1..amount.value().min(MOST_COUNTS + 1)).rev() {
                 fixes.push(Fix::LessResource {
-                    container: container.name.clone(),
+                    container: Some(container.name.clone()),
                     resource: resource.clone(),
                     amount: Quantity::new(count, Format::DecimalSi),
                 });
@@ -487,13 +495,22 @@ fn of_extended(cluster: &Cluster, pod: &Pod, own: &[Arc<Claim>]) -> Vec<Fix> {
 /// least. With less than that hardly any program would do.
 fn of_resources(cluster: &Cluster, pod: &Pod, node: &Node) -> Vec<Fix> {
     let less = |lack: plain::Lack| {
+        // What the pod asks for as a whole counts instead of what its containers ask for.
+        let whole = pod.spec.resources.as_ref();
+        if let Some(wanted) = whole.and_then(|whole| lookup(&whole.requests, &lack.resource)) {
+            return Some(Fix::LessResource {
+                container: None,
+                amount: lack.without_shortage(wanted)?,
+                resource: lack.resource,
+            });
+        }
         let containers = pod.spec.containers.iter().chain(&pod.spec.init_containers);
         let (wanted, container) = containers
             .filter_map(|one| Some((lookup(&one.resources.requests, &lack.resource)?, one)))
             .max_by_key(|(wanted, _)| *wanted)?;
         let amount = lack.without_shortage(wanted)?;
         Some(Fix::LessResource {
-            container: container.name.clone(),
+            container: Some(container.name.clone()),
             resource: lack.resource,
             amount,
         })
@@ -613,15 +630,15 @@ pub(super) fn all(
     fixes
 }
 
-/// Whether it runs, a budget guards it, it is in another namespace, who creates it again, and its priority.
-pub(super) type Harm = (bool, bool, bool, u8, i32);
+/// Whether it runs, a budget guards it, it is in another namespace, who creates it again, its priority, and its turn among the pods of a Job.
+pub(super) type Harm = (bool, bool, bool, u8, i32, Option<Turn>);
 
 /// A pod that no controller creates again, or an unknown user.
 const NOT_AGAIN: u8 = 2;
 
 /// How much is lost with the users of a claim that is to be deallocated, least first: nothing where they do not run; then what no disruption
 /// budget guards; what is in the namespace of the claims that need it; pods of Jobs, which run again; those that no controller creates again;
-/// and, among those, of the lowest priority.
+/// among those, of the lowest priority; and of a Job those that it would end first.
 fn harm(cluster: &Cluster, fix: &Fix, namespace: Option<&Str>) -> Harm {
     let Fix::Release { claim, .. } = fix else {
         return Harm::default();
@@ -643,6 +660,11 @@ fn harm(cluster: &Cluster, fix: &Fix, namespace: Option<&Str>) -> Harm {
         namespace != Some(&claim.namespace),
         users.iter().map(|pod| of_owner(pod)).max().unwrap_or(NOT_AGAIN),
         users.iter().map(|pod| pod.priority()).max().unwrap_or_default(),
+        users
+            .iter()
+            .filter(|pod| of_owner(pod) == 0)
+            .map(|pod| turn(pod))
+            .max(),
     )
 }
 

@@ -60,8 +60,8 @@ pub enum Fix {
     },
     /// A container asks for less of a resource of the node, or of an extended resource that a class stands behind.
     LessResource {
-        /// The container.
-        container: Str,
+        /// The container; nothing if the pod asks for it as a whole.
+        container: Option<Str>,
         /// The resource.
         resource: Str,
         /// The amount that it asks for then.
@@ -218,6 +218,8 @@ pub enum ClassOfFix {
 pub enum OtherToleration {
     /// That of the request, which does not match.
     OfRequest,
+    /// That of another alternative of the request.
+    OfAlternative,
     /// That of the pod, which is for taints of nodes alone.
     OfPod,
 }
@@ -240,7 +242,7 @@ enum Field<'f> {
     Class(&'f Key, &'f Str),
     Capacity(&'f Key, &'f Str, &'f Str),
     Selector(&'f Key, &'f Str, usize),
-    Resource(&'f Str, &'f Str),
+    Resource(Option<&'f Str>, &'f Str),
 }
 
 impl Fix {
@@ -324,11 +326,11 @@ impl Fix {
             } => Field::Selector(claim, request, *selector),
             Self::LessResource {
                 container, resource, ..
-            }
-            | Self::DropExtended { container, resource }
+            } => Field::Resource(container.as_ref(), resource),
+            Self::DropExtended { container, resource }
             | Self::UseResource {
                 container, resource, ..
-            } => Field::Resource(container, resource),
+            } => Field::Resource(Some(container), resource),
             _ => return None,
         })
     }
@@ -447,7 +449,7 @@ impl Fix {
                 container,
                 resource,
                 amount,
-            } => change_resources(cluster, pod, container, |resources| {
+            } => change_resources(cluster, pod, container.as_deref(), |resources| {
                 let before = lookup(&resources.requests, resource).cloned();
                 // A limit that is greater than the request does not count for kube-scheduler.
                 for (_, wanted) in resources
@@ -460,7 +462,7 @@ impl Fix {
                 }
             }),
             Self::DropExtended { container, resource } => {
-                change_resources(cluster, pod, container, |resources| {
+                change_resources(cluster, pod, Some(container), |resources| {
                     resources.requests.retain(|(name, _)| name != resource);
                     resources.limits.retain(|(name, _)| name != resource);
                 });
@@ -469,7 +471,7 @@ impl Fix {
                 container,
                 resource,
                 instead,
-            } => change_resources(cluster, pod, container, |resources| {
+            } => change_resources(cluster, pod, Some(container), |resources| {
                 let wanted = resources.requests.iter_mut().chain(&mut resources.limits);
                 for (name, _) in wanted.filter(|(name, _)| name == resource) {
                     *name = instead.clone();
@@ -562,11 +564,17 @@ fn change_pod(cluster: &mut Cluster, pod: &mut Option<Arc<Pod>>, change: impl Fn
 fn change_resources(
     cluster: &mut Cluster,
     pod: &mut Option<Arc<Pod>>,
-    container: &str,
+    container: Option<&str>,
     change: impl Fn(&mut Resources),
 ) {
     change_pod(cluster, pod, |pod| {
         let spec = &mut pod.spec;
+        let Some(container) = container else {
+            if let Some(resources) = &mut spec.resources {
+                change(resources);
+            }
+            return;
+        };
         let containers = spec.containers.iter_mut().chain(&mut spec.init_containers);
         for found in containers.filter(|found| found.name == container) {
             change(&mut found.resources);

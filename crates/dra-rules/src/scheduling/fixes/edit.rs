@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::change::Fix;
 use dra_model::{
-    AllocationMode, ClaimSpec, Cluster, Constraint, Container, DeviceRequest, Key, Pod, Quantity, Selector,
-    Str, Toleration, lookup,
+    AllocationMode, ClaimSpec, Cluster, Constraint, Container, DeviceRequest, Key, Pod, Quantity, Resources,
+    Selector, Str, Toleration, lookup,
 };
 
 /// Edits of a cluster's objects.
@@ -281,6 +281,9 @@ pub fn change_of_pod(before: &Pod, after: &Pod) -> Vec<Value> {
             "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution",
         ));
     }
+    if let (Some(before), Some(after)) = (&before.spec.resources, &after.spec.resources) {
+        operations.extend(change_of_resources("/spec", before, after));
+    }
     let lists = [
         ("containers", &before.spec.containers, &after.spec.containers),
         (
@@ -298,23 +301,28 @@ pub fn change_of_pod(before: &Pod, after: &Pod) -> Vec<Value> {
 }
 
 fn change_of_container(path: &str, old: &Container, new: &Container, operations: &mut Vec<Value>) {
-    let mut of_container = Vec::new();
-    let lists = [
-        ("requests", &old.resources.requests, &new.resources.requests),
-        ("limits", &old.resources.limits, &new.resources.limits),
-    ];
-    for (list, old, new) in lists {
-        let lost = old.iter().filter(|(name, _)| lookup(new, name).is_none());
-        of_container.extend(lost.map(|(name, _)| remove(&format!("{path}/resources/{list}/{}", part(name)))));
-        for (name, amount) in new {
-            if lookup(old, name) != Some(amount) {
-                let path = format!("{path}/resources/{list}/{}", part(name));
-                of_container.push(set(&path, amount.to_string()));
-            }
-        }
-    }
+    let of_container = change_of_resources(path, &old.resources, &new.resources);
     if !of_container.is_empty() {
         operations.push(test(&format!("{path}/name"), &old.name));
         operations.extend(of_container);
     }
+}
+
+fn change_of_resources(path: &str, old: &Resources, new: &Resources) -> Vec<Value> {
+    let mut operations = Vec::new();
+    let lists = [
+        ("requests", &old.requests, &new.requests),
+        ("limits", &old.limits, &new.limits),
+    ];
+    for (list, old, new) in lists {
+        let lost = old.iter().filter(|(name, _)| lookup(new, name).is_none());
+        operations.extend(lost.map(|(name, _)| remove(&format!("{path}/resources/{list}/{}", part(name)))));
+        for (name, amount) in new {
+            if lookup(old, name) != Some(amount) {
+                let path = format!("{path}/resources/{list}/{}", part(name));
+                operations.push(set(&path, amount.to_string()));
+            }
+        }
+    }
+    operations
 }

@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use crate::controllers::PodRef;
 use crate::owners::Replacing;
-use crate::scheduling::AssumedGate;
+use crate::scheduling::{AssumedGate, not_simulated};
 use crate::simulation::MissedPod;
 use crate::simulation::reason::{DeviceReference, ReasonItem, Reasons};
 use crate::simulation::timeline::{EventType, Happening, What};
 use crate::simulation::world::{Placement, Replacement};
-use dra_model::{Condition, Str, Time};
+use dra_model::{Condition, Pod, Str, Time};
 
 /// Writes parts that items share like those of one alone.
 fn shared<T: Serialize, S: serde::Serializer>(parts: &Arc<[T]>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -162,6 +162,9 @@ pub struct ReplacementItem {
     /// The reason why not, or why it is unknown.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
+    /// Filters of the scheduler that could still reject it on these nodes, and are not simulated.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_simulated: Vec<Str>,
     /// Whether it is evicted, too, on its only node.
     #[serde(rename = "evictedAgain", skip_serializing_if = "std::ops::Not::not")]
     pub evicted_again: bool,
@@ -281,7 +284,11 @@ pub struct StatusItem {
 }
 
 impl ReplacementItem {
-    pub(super) fn of(reference: &PodRef, replacement: &Replacement, evicted_again: bool) -> Self {
+    pub(super) fn of(
+        pod: &Pod,
+        (reference, replacement): (&PodRef, &Replacement),
+        evicted_again: bool,
+    ) -> Self {
         let name = reference.key.name.clone();
         let (fits, nodes, message) = match &replacement.placement {
             Some(Placement::Fits { nodes, .. }) => (Fit::Fits, nodes.clone(), String::new()),
@@ -294,6 +301,10 @@ impl ReplacementItem {
             fits,
             // Which of several nodes it gets is a guess.
             evicted_again: evicted_again && nodes.len() == 1,
+            not_simulated: match fits {
+                Fit::Fits => not_simulated(pod).into_iter().map(Str::from).collect(),
+                Fit::DoesNotFit | Fit::Unknown => Vec::new(),
+            },
             nodes,
             message,
         }

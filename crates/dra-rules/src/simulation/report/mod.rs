@@ -347,9 +347,9 @@ fn pods(
                 .into_iter()
                 .map(|other| other.metadata.name.clone())
                 .collect(),
-            replacement: replacements.get(&evicted.pod).map(|(reference, replacement)| {
-                ReplacementItem::of(reference, replacement, again.contains(reference))
-            }),
+            replacement: replacements
+                .get(&evicted.pod)
+                .map(|found| ReplacementItem::of(pod, *found, again.contains(found.0))),
             ..PodItem::of(pod, PodVerdict::Evicted, &owners)
         });
     }
