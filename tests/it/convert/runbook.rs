@@ -120,8 +120,8 @@ fn a_downgrade_is_printed_step_by_step() {
     Step 1b: Schedule members that have no node yet, or delete them:
       Why:           the scheduler reserves claims for the group when it binds its members; afterwards members are scheduled one by one, without their group
       First:         agree with the owners first
-      Manual steps:  podgroup/default/raw: wait until these pods have a node, or delete them: pod/default/raw-late
-                     do not start, scale or restart members of groups from here until the end
+      Manual steps:  podgroup/default/raw: wait until these pods have a node, or delete them; scale down the controller of one that is recreated: pod/default/raw-late
+                     do not start, scale up or restart other members of groups from here until the end
       Decide:
         kubectl delete pod/raw-late --namespace=default --ignore-not-found
     Step 2: Convert reservations for groups into lists of pods:

@@ -441,7 +441,7 @@ spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.c
     Fix:
       1. reduce request gpu of claim/default/big from 6 to 4 (tested: fits on gpu-node-2,gpu-node-3)
          claim/default/big does not exist yet: change its manifest
-      2. suspend job/training/sweep, which ends its pods, such as pod/training/sweep-glg98, and releases claim/training/sweep-glg98-devices-m9x2c (tested: fits on gpu-node-2)
+      2. suspend job/training/sweep, which ends its 2 pods, pod/training/sweep-glg98 among them, and releases claim/training/sweep-glg98-devices-m9x2c (tested: fits on gpu-node-2)
          ask the owner of the pod first: the manifest is not applied yet
       3. delete pod/training/trainer-0, which uses claim/training/trainer-0-devices-w8cxl (tested: fits on gpu-node-3)
          ask the owner of the pod first: the manifest is not applied yet

@@ -91,7 +91,7 @@ pub(super) fn members_are_pending(group: &Key, pods: &[Str]) -> String {
 }
 
 pub(super) const LEAVE_MEMBERS_ALONE: &str =
-    "do not start or restart other members of groups from here until the end";
+    "do not start, scale up or restart other members of groups from here until the end";
 
 // Steps 2 to 4.
 
