@@ -796,6 +796,7 @@ fn only_gates_that_were_named_keep_a_component_from_starting() {
     let implied = || Evidence::Implied("pod".to_owned());
     assert!(!found(false, implied(), derived));
     assert!(!found(true, implied(), rules));
+    assert!(!found(true, implied(), derived));
     // Known to both.
     assert!(!found(true, arguments(), Gate::DRADeviceTaints));
 }

@@ -49,7 +49,13 @@ fn gates(look: &mut Look<'_>, target: &Target) {
             let default = gate.default_in(environment.emulated_minor, environment.min_compatibility_minor);
             let is_named = match state.evidence {
                 Evidence::Arguments(_) => true,
-                Evidence::Implied(_) => false,
+                // AllAlpha turns on what the target knows, and nothing else.
+                Evidence::Implied(_) => {
+                    let is_known = gate
+                        .default_in(target.minor, target.minor.saturating_sub(1))
+                        .is_some();
+                    state.enabled && default == Some(false) && is_known
+                }
                 Evidence::Flag => state.enabled,
                 _ => default != Some(state.enabled),
             };
