@@ -9,6 +9,7 @@ use dra_rules::scheduling::{Fix, OtherToleration, Unsimulated};
 use super::super::coming::NoNode;
 use super::super::items::GetsItem;
 use super::super::namesake::Namesake;
+use super::one_or_many;
 use crate::listing::some;
 use crate::stage::{asked_text, labels_text};
 use crate::words::{delete_rule, pool_is_incomplete};
@@ -231,7 +232,7 @@ pub(in super::super) fn release(claim: &Key, before: &Before) -> String {
     let named = |pods: &[Str]| some(pods.iter().map(|name| format!("pod/{}/{name}", claim.namespace)));
     match before {
         Before::Pods(pods) => {
-            let use_it = if pods.len() == 1 { "uses" } else { "use" };
+            let use_it = one_or_many(pods.len(), "uses", "use");
             format!("delete {}, which {use_it} claim/{claim}", named(pods))
         }
         Before::Owned {
@@ -267,15 +268,18 @@ pub(in super::super) fn release(claim: &Key, before: &Before) -> String {
             format!("{change}, which ends {ended} and releases claim/{claim}")
         }
         Before::Terminating(pods) => {
-            let have = if pods.len() == 1 { "uses" } else { "use" };
-            format!("wait for the end of {}, which {have} claim/{claim}", named(pods))
+            let use_it = one_or_many(pods.len(), "uses", "use");
+            format!(
+                "wait for the end of {}, which {use_it} claim/{claim}",
+                named(pods)
+            )
         }
         Before::Former(pods) => {
-            let (reservation, are) = if pods.len() == 1 {
-                ("reservation", "is gone or has finished")
-            } else {
-                ("reservations", "are gone or have finished")
-            };
+            let (reservation, are) = one_or_many(
+                pods.len(),
+                ("reservation", "is gone or has finished"),
+                ("reservations", "are gone or have finished"),
+            );
             format!(
                 "have the claim controller remove the {reservation} of claim/{claim} for {}, which {are}",
                 named(pods)
@@ -294,7 +298,7 @@ pub(in super::super) fn release(claim: &Key, before: &Before) -> String {
         }
         Before::Idle => format!("delete claim/{claim}, which no pod uses"),
         Before::Named(pods) => {
-            let wait = if pods.len() == 1 { "waits" } else { "wait" };
+            let wait = one_or_many(pods.len(), "waits", "wait");
             format!(
                 "delete and recreate claim/{claim}, which no pod uses yet; {} {wait} for it",
                 named(pods)
@@ -494,6 +498,7 @@ pub(in super::super) fn placement(
     users: &[Key],
 ) -> (String, &'static str) {
     let named = some(users.iter().map(|user| format!("pod/{user}")));
+    let (use_it, it) = one_or_many(users.len(), ("uses", "it"), ("use", "them"));
     match filter {
         Unsimulated::PodTopologySpread => (
             format!("check the topologySpreadConstraints of {target}"),
@@ -517,11 +522,7 @@ pub(in super::super) fn placement(
             (format!("wait until {target} is deleted"), DELETED_VOLUME)
         }
         Unsimulated::DeletedVolumeClaim => (
-            format!(
-                "wait for the end of {named}, which still {} {target}, or delete {}",
-                if users.len() == 1 { "uses" } else { "use" },
-                if users.len() == 1 { "it" } else { "them" }
-            ),
+            format!("wait for the end of {named}, which still {use_it} {target}, or delete {it}"),
             DELETED_VOLUME,
         ),
         Unsimulated::VolumeRestrictions if users.is_empty() => (
@@ -529,10 +530,7 @@ pub(in super::super) fn placement(
             "the volume can be used by one pod at a time: wait for its end",
         ),
         Unsimulated::VolumeRestrictions => (
-            format!(
-                "wait for the end of {named}, which {} {target}, too",
-                if users.len() == 1 { "uses" } else { "use" }
-            ),
+            format!("wait for the end of {named}, which {use_it} {target}, too"),
             "the volume can be used by one pod at a time",
         ),
         Unsimulated::NoVolumeClaim => (
@@ -567,11 +565,7 @@ pub(in super::super) fn await_scale_up(component: &str) -> String {
 
 /// That nodes were added just now.
 pub(in super::super) fn await_nodes(nodes: &[Str]) -> String {
-    let (was, is) = if nodes.len() == 1 {
-        ("was", "is")
-    } else {
-        ("were", "are")
-    };
+    let (was, is) = one_or_many(nodes.len(), ("was", "is"), ("were", "are"));
     let named = some(nodes.iter().map(|node| format!("node/{node}")));
     format!("wait until {named}, which {was} added less than 10 minutes ago, {is} ready for the pod")
 }

@@ -16,7 +16,7 @@ use super::super::items::{DeviceCount, Holding};
 use super::reasons::{
     brief, fact, failing, missing_capacity, not_made, of_lacking, of_obstacle, refused, rejections,
 };
-use super::{NAMED, listed, listed_names, number, one, several, which, word};
+use super::{NAMED, available, listed, number, one_or_many, several, which, word};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::{selector_terms, some};
 use crate::stage::{
@@ -233,26 +233,16 @@ fn nowhere(nodes: usize) -> String {
 }
 
 fn allocated(holding: &Holding) -> String {
-    const NAMED: usize = 3;
-    let names: Vec<&str> = holding
-        .devices
-        .iter()
-        .map(|device| device.rsplit('/').next().unwrap_or(device))
-        .collect();
-    let devices = match names.as_slice() {
+    let devices = match holding.devices.as_slice() {
         [] => "no device".to_owned(),
-        all if all.len() <= NAMED => all.join(", "),
-        all => format!("{} and {} more", all[..NAMED].join(", "), all.len() - NAMED),
+        all => some(
+            all.iter()
+                .map(|device| device.rsplit('/').next().unwrap_or(device)),
+        ),
     };
     let consumers = match holding.consumers.as_slice() {
         [] => "no consumer (idle)".to_owned(),
-        all => {
-            let named: Vec<&str> = all.iter().take(NAMED).map(String::as_str).collect();
-            match all.len() - named.len() {
-                0 => named.join(", "),
-                rest => format!("{} and {rest} more", named.join(", ")),
-            }
-        }
+        all => some(all),
     };
     let node = holding.node.as_ref();
     let place = node.map_or_else(String::new, |node| format!(" on {node}"));
@@ -319,7 +309,7 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
         Cause::Unoffered(resource, class) => match class {
             Some((class, free)) => format!(
                 "no node and no class offers {resource}; class {class} has {} but no extendedResourceName",
-                free_devices(*free)
+                counted(*free, "available device", "available devices")
             ),
             None => format!("no node and no class offers {resource}"),
         },
@@ -328,35 +318,23 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
             let lost = lost
                 .as_ref()
                 .map_or_else(String::new, |lost| format!(": {}", self::lost(lost)));
-            match wanted {
-                1 => format!("{which} has an available {}{lost}", one(kind)),
-                wanted => format!("{which} has {wanted} available {}{lost}", several(kind)),
-            }
+            format!("{which} has {}{lost}", available(*wanted, kind))
         }
-        Cause::Filtered(node, wanted, kind, why) => {
-            let devices = match wanted {
-                1 => format!("an available {}", one(kind)),
-                wanted => format!("{wanted} available {}", several(kind)),
-            };
-            format!(
-                "{node} has {devices}, but cannot take the pod: {}",
-                self::fact(why)
-            )
-        }
+        Cause::Filtered(node, wanted, kind, why) => format!(
+            "{node} has {}, but cannot take the pod: {}",
+            available(*wanted, kind),
+            self::fact(why)
+        ),
         Cause::RejectedBesides(why, by) => format!(
             "kube-scheduler rejects it before it looks at devices: {}; besides, {}",
             rejections(by),
             self::cause(why)
         ),
         Cause::Rejected(nodes, by) => {
-            let (have, them) = match nodes.len() {
-                1 => ("has", "it"),
-                _ => ("have", "them"),
-            };
-            let nodes: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+            let (have, them) = one_or_many(nodes.len(), ("has", "it"), ("have", "them"));
             format!(
                 "{} {have} the devices and resources for it, but kube-scheduler rejects {them}: {}",
-                listed_names(&nodes, "and"),
+                listed(nodes, "and"),
                 rejections(by)
             )
         }
@@ -377,7 +355,7 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
             }
             Compared::Requests(requests) => format!(
                 "no node has available devices for requests {} {}",
-                listed(requests),
+                listed(requests, "and"),
                 do_alike(alike)
             ),
         },
@@ -393,10 +371,7 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
         ) => format!(
             "{}; {} in outdated slice {slice} (generation {generation}, current {current}), which kube-scheduler ignores",
             self::cause(cause),
-            match devices {
-                1 => "1 more is".to_owned(),
-                devices => format!("{devices} more are"),
-            }
+            counted(*devices, "more is", "more are")
         ),
         Cause::Kept(cause, owner, _) => {
             let hold = match **cause {
@@ -406,12 +381,11 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
             format!("{}: other pods of {owner} {hold}", self::cause(cause))
         }
         Cause::Circle(cause, owner, members) => {
-            let (names, hold) = (members.iter().map(pod).collect::<Vec<_>>(), members.len());
+            let hold = one_or_many(members.len(), "holds", "hold");
             format!(
-                "{}: {} {} and cannot start without this pod, because {owner} starts its pods when all have nodes",
+                "{}: {} {hold} them and cannot start without this pod, because {owner} starts its pods when all have nodes",
                 self::cause(cause),
-                listed_names(&names, "and"),
-                if hold == 1 { "holds them" } else { "hold them" }
+                listed(members.iter().map(pod), "and")
             )
         }
         Cause::LeftOver(cause, owner) => {
@@ -507,13 +481,6 @@ fn lost(Lost { tainted, taints, why }: &Lost) -> String {
     tainted.into_iter().chain(why).collect::<Vec<_>>().join(", ")
 }
 
-fn free_devices(count: usize) -> String {
-    match count {
-        1 => "1 available device".to_owned(),
-        count => format!("{count} available devices"),
-    }
-}
-
 /// At which step no device is left.
 pub(in super::super) fn absent(absence: &Absence) -> String {
     match absence {
@@ -535,7 +502,7 @@ pub(in super::super) fn absent(absence: &Absence) -> String {
             of_class,
             nearest,
         } => {
-            let all = devices(*of_class);
+            let all = counted(*of_class, "device", "devices");
             match nearest {
                 Some(Nearest::Amount {
                     device,
@@ -550,17 +517,13 @@ pub(in super::super) fn absent(absence: &Absence) -> String {
                     )
                 }
                 Some(Nearest::Attribute { name, wanted, there }) => {
-                    let there: Vec<String> = there.iter().map(ToString::to_string).collect();
-                    let there = listed_names(&there, "and");
+                    let there = listed(there, "and");
                     format!("none of {all} of class {class} has {name} {wanted}; published values: {there}")
                 }
-                Some(Nearest::Both { name, values }) => {
-                    let values: Vec<String> = values.iter().cloned().collect();
-                    format!(
-                        "the request selects none of {all} of class {class}: all of its selectors have to hold, and they require {name} to be {} at the same time (one selector with || selects either)",
-                        listed_names(&values, "and")
-                    )
-                }
+                Some(Nearest::Both { name, values }) => format!(
+                    "the request selects none of {all} of class {class}: all of its selectors have to hold, and they require {name} to be {} at the same time (one selector with || selects either)",
+                    listed(values, "and")
+                ),
                 Some(Nearest::Term { device, term, seen }) => format!(
                     "the request selects none of {all} of class {class}; for {device}, this is not true: {}",
                     failing(term, seen)
@@ -584,17 +547,10 @@ pub(in super::super) fn absent(absence: &Absence) -> String {
             };
             let devices = match selected {
                 1 => "the only device".to_owned(),
-                selected => format!("any of {}", devices(*selected)),
+                selected => format!("any of {selected} devices"),
             };
             format!("no node can access {devices} of class {class}: pool {pool} {nodes}")
         }
-    }
-}
-
-fn devices(count: usize) -> String {
-    match count {
-        1 => "1 device".to_owned(),
-        count => format!("{count} devices"),
     }
 }
 
@@ -603,7 +559,7 @@ pub(super) fn not_enough(among: Among, RequestsTogether { requests, same }: &Req
     match same {
         Some((name, value, count)) => format!(
             "requests {} {} select {name} {value}, and {} has {} such devices",
-            listed(requests),
+            listed(requests, "and"),
             if requests.len() == 2 { "both" } else { "all" },
             which(among),
             number(*count)
@@ -611,7 +567,7 @@ pub(super) fn not_enough(among: Among, RequestsTogether { requests, same }: &Req
         None => format!(
             "{} has enough devices for requests {} together",
             which(among),
-            listed(requests)
+            listed(requests, "and")
         ),
     }
 }
@@ -631,7 +587,7 @@ pub(in super::super) fn never_alike(alike: &Alike, among: Among) -> String {
         Compared::Requests(requests) => format!(
             "{} has devices for requests {} {}{}",
             which(among),
-            listed(requests),
+            listed(requests, "and"),
             do_alike(alike),
             available_or_not(alike)
         ),
@@ -677,10 +633,10 @@ fn of_all(not_all: &NotAll) -> String {
     let is = |count: u64| if count == 1 { "is" } else { "are" };
     let mut lost = Vec::new();
     if *in_use > 0 {
-        let users: Vec<String> = users.iter().cloned().collect();
-        let by = match users.as_slice() {
-            [] => String::new(),
-            users => format!(" by {}", listed_names(users, "and")),
+        let by = if users.is_empty() {
+            String::new()
+        } else {
+            format!(" by {}", listed(users, "and"))
         };
         lost.push(format!("{in_use} {} in use{by}", is(*in_use)));
     }

@@ -9,7 +9,7 @@ use dra_rules::scheduling::{ClaimProblem, Lack, NoUse, Obstacle, Plain, Rejectio
 
 use super::super::fact::{Allowed, Brief, Evidence, Fact, Lacking, Limited, NotMade, Term};
 use super::super::items::Amounts;
-use super::{claims, word};
+use super::{claims, one_or_many, word};
 use crate::allocation::words::{claim, of_gang, too_many_consumers};
 use crate::listing::some;
 use crate::stage::{labels_text, stuck_text, template_missing};
@@ -247,7 +247,7 @@ fn of_together(together: &Together) -> String {
             format!(
                 "the remaining devices do not meet {}{clash}; without {} the claims fit",
                 names.join(" and "),
-                if names.len() == 1 { "it" } else { "them" },
+                one_or_many(names.len(), "it", "them"),
             )
         }
         Together::Counters(pool, shortage, by) => format!(
@@ -383,8 +383,8 @@ fn ruled_out(why: RuledOut, evidence: &Evidence) -> String {
         RuledOut::Incompatible => "devices in use belong to other compatibility groups".to_owned(),
         RuledOut::Tainted => match evidence {
             Evidence::Taints(taints) => {
-                let s = if taints.len() == 1 { "" } else { "s" };
-                format!("untolerated taint{s} {}", some(taints))
+                let taint = one_or_many(taints.len(), "taint", "taints");
+                format!("untolerated {taint} {}", some(taints))
             }
             _ => "untolerated taint".to_owned(),
         },
