@@ -23,8 +23,8 @@ use dra_rules::kubelet::{self, Stage, Stages};
 use dra_rules::owners::{Lineage, OwnerName, Replacing, waiting_for};
 use dra_rules::reservation::{Unlisted, claim_names, manager, unlisted};
 use dra_rules::scheduling::{
-    Consumer, Cycle, GroupResult, Kept, Lack, Rejection, Scheduler, Start, Subject, Uncertain, Waiting,
-    emptied, waiting,
+    Consumer, Cycle, GroupResult, Kept, Rejection, Scheduler, Start, Subject, Uncertain, Waiting, emptied,
+    waiting,
 };
 
 /// Nodes on which is found out what keeps requests from being served together.
@@ -100,10 +100,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             if let Some(cause) = report.cause.take() {
                 report.cause = Some(Cause::Held(Box::new(cause), why.clone()));
             }
-            WaitingItem {
-                nodes,
-                ..item(Helps::Unknown, words::spared(&consumers, &why, others))
-            }
+            item(Helps::Unknown, words::spared(&consumers, &why, others)).on(nodes)
         }
         Waiting::Kept {
             consumers,
@@ -133,10 +130,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
                 let fix = FixItem::of_strategy(explained.cluster(), pod, &nodes);
                 report.fixes.extend(fix);
             }
-            WaitingItem {
-                nodes,
-                ..item(Helps::Kept, words::kept(&consumers, &owner, why))
-            }
+            item(Helps::Kept, words::kept(&consumers, &owner, why)).on(nodes)
         }
         Waiting::RolledOut {
             once_ready,
@@ -145,34 +139,16 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             nodes,
         } => {
             let summary = words::rolled_out(&once_ready, &consumers, &owner, &nodes);
-            WaitingItem {
-                consumers: consumers.iter().map(ToString::to_string).collect(),
-                count: Some(1),
-                nodes,
-                ..item(Helps::WhenOneEnds, summary)
-            }
+            ends(&consumers, 1, nodes, summary)
         }
         Waiting::Unknown(why) => unknown(&words::why_unknown(&why)),
-        Waiting::Deallocated { claims, nodes } => WaitingItem {
-            nodes: nodes.clone(),
-            ..item(Helps::WhenDeallocated, words::when_released(&claims, &nodes))
-        },
-        Waiting::Untainted(nodes) => WaitingItem {
-            nodes: nodes.clone(),
-            ..item(Helps::WhenUntainted, words::when_untainted(&nodes))
-        },
-        Waiting::Uncordoned(nodes) => WaitingItem {
-            nodes: nodes.clone(),
-            ..item(Helps::WhenUncordoned, words::when_uncordoned(&nodes))
-        },
-        Waiting::Restored(nodes) => WaitingItem {
-            nodes: nodes.clone(),
-            ..item(Helps::WhenRestored, words::when_restored(&nodes))
-        },
-        Waiting::NodesUntainted(nodes) => WaitingItem {
-            nodes: nodes.clone(),
-            ..item(Helps::WhenUntainted, words::when_nodes_untainted(&nodes))
-        },
+        Waiting::Deallocated { claims, nodes } => {
+            once(Helps::WhenDeallocated, &words::released(&claims), nodes)
+        }
+        Waiting::Untainted(nodes) => once(Helps::WhenUntainted, words::UNTAINTED, nodes),
+        Waiting::Uncordoned(nodes) => once(Helps::WhenUncordoned, words::UNCORDONED, nodes),
+        Waiting::Restored(nodes) => once(Helps::WhenRestored, words::ready_again(nodes.len()), nodes),
+        Waiting::NodesUntainted(nodes) => once(Helps::WhenUntainted, words::NODES_UNTAINTED, nodes),
         Waiting::Ends {
             consumers,
             count,
@@ -217,7 +193,11 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             if lacks.is_empty() && has_priority(explained, &consumers) {
                 report.notes.push(words::NO_PREEMPTION.to_owned());
             }
-            ends(&consumers, count, nodes, complete, &lacks, &kept)
+            let summary = words::when_finished(&consumers, count, &nodes, complete, &lacks, &kept);
+            WaitingItem {
+                bounded: !complete,
+                ..ends(&consumers, count, nodes, summary)
+            }
         }
     };
     report.waiting = Some(match (new.helps, coming) {
@@ -241,20 +221,16 @@ pub(super) fn add_rejected(report: &mut Diagnosis, by: &[Rejection]) {
 
 /// Says that drivers publish again what the start of a kubelet deleted.
 pub(super) fn add_republishing(report: &mut Diagnosis, found: &Republishing) {
-    report.waiting = Some(WaitingItem {
-        nodes: found.nodes.clone(),
-        ..item(Helps::WhenPublished, words::when_published(&found.nodes))
-    });
+    let nodes = found.nodes.clone();
+    report.waiting = Some(item(Helps::WhenPublished, words::when_published(&nodes)).on(nodes));
 }
 
 /// Says that drivers which were started just now may publish what is wanted, where nothing else is known to help.
 pub(super) fn add_starting(report: &mut Diagnosis, nodes: &[Str]) {
     let is_known = |waiting: &WaitingItem| !matches!(waiting.helps, Helps::Never | Helps::Unknown);
     if !nodes.is_empty() && !report.waiting.as_ref().is_some_and(is_known) {
-        report.waiting = Some(WaitingItem {
-            nodes: nodes.to_vec(),
-            ..item(Helps::WhenPublished, words::when_driver_started(nodes))
-        });
+        let item = item(Helps::WhenPublished, words::when_driver_started(nodes));
+        report.waiting = Some(item.on(nodes.to_vec()));
     }
 }
 
@@ -286,10 +262,8 @@ fn never_together(explained: &Explained<'_>, empty: &Scheduler) -> Option<Key> {
 
 /// Says that kube-scheduler deallocates `claims`, and the pod fits on `nodes` then: nothing else has to happen, whatever was said.
 pub(super) fn add_deallocation(report: &mut Diagnosis, claims: &[&Key], nodes: &[Str]) {
-    report.waiting = Some(WaitingItem {
-        nodes: nodes.to_vec(),
-        ..item(Helps::WhenDeallocated, words::when_deallocated(claims, nodes))
-    });
+    let deallocated = words::deallocated(claims);
+    report.waiting = Some(once(Helps::WhenDeallocated, &deallocated, nodes.to_vec()));
 }
 
 fn item(helps: Helps, summary: String) -> WaitingItem {
@@ -303,26 +277,29 @@ fn item(helps: Helps, summary: String) -> WaitingItem {
     }
 }
 
-fn ends(
-    consumers: &[Consumer],
-    count: usize,
-    nodes: Vec<Str>,
-    complete: bool,
-    lacks: &[Lack],
-    kept: &BTreeSet<String>,
-) -> WaitingItem {
+impl WaitingItem {
+    /// The same for these nodes.
+    fn on(self, nodes: Vec<Str>) -> Self {
+        Self { nodes, ..self }
+    }
+}
+
+/// That it fits on `nodes` once this is so.
+fn once(helps: Helps, what: &str, nodes: Vec<Str>) -> WaitingItem {
+    item(helps, words::fits_once(&nodes, what)).on(nodes)
+}
+
+/// That it fits on `nodes` once so many of the consumers end.
+fn ends(consumers: &[Consumer], count: usize, nodes: Vec<Str>, summary: String) -> WaitingItem {
     let helps = if count == 1 {
         Helps::WhenOneEnds
     } else {
         Helps::WhenEnd
     };
-    let summary = words::when_finished(consumers, count, &nodes, complete, lacks, kept);
     WaitingItem {
         count: Some(count),
         consumers: consumers.iter().map(ToString::to_string).collect(),
-        nodes,
-        bounded: !complete,
-        ..item(helps, summary)
+        ..item(helps, summary).on(nodes)
     }
 }
 

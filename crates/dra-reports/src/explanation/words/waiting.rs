@@ -224,10 +224,10 @@ pub(in super::super) fn rolled_out(
             some(more.iter().map(|key| format!("pod/{key}")))
         ),
     };
-    format!(
-        "fits on {} once the rollout of {owner} deletes {}{awaited}",
-        some_of(nodes),
-        listed(consumers, "or")
+    let deleted = listed(consumers, "or");
+    fits_once(
+        nodes,
+        &format!("the rollout of {owner} deletes {deleted}{awaited}"),
     )
 }
 
@@ -254,31 +254,28 @@ pub(in super::super) fn when_finished(
     } else {
         "; other pods may do as well, but were not tried"
     };
-    format!(
-        "fits on {} once {who}{}{others}{}",
-        some_of(nodes),
-        lacking(lacks),
-        kept_running(kept)
+    fits_once(
+        nodes,
+        &format!("{who}{}{others}{}", lacking(lacks), kept_running(kept)),
     )
 }
 
-/// That it fits once kube-scheduler deallocates these claims.
-pub(in super::super) fn when_deallocated(claims: &[&Key], nodes: &[Str]) -> String {
-    format!(
-        "fits on {} once kube-scheduler deallocates {}, which it does automatically",
-        some_of(nodes),
-        listed(claims.iter().map(|key| format!("claim/{key}")), "and")
-    )
+/// That it fits on these nodes once this is so.
+pub(in super::super) fn fits_once(nodes: &[Str], what: &str) -> String {
+    format!("fits on {} once {what}", some_of(nodes))
 }
 
-/// That it fits once the claim controller deallocates these claims.
-pub(in super::super) fn when_released(claims: &[Key], nodes: &[Str]) -> String {
+/// That kube-scheduler deallocates these claims.
+pub(in super::super) fn deallocated(claims: &[&Key]) -> String {
+    let names = listed(claims.iter().map(|key| format!("claim/{key}")), "and");
+    format!("kube-scheduler deallocates {names}, which it does automatically")
+}
+
+/// That the claim controller deallocates these claims.
+pub(in super::super) fn released(claims: &[Key]) -> String {
     let names = some(claims.iter().map(|key| format!("claim/{key}")));
     let whose = one_or_many(claims.len(), "its", "their");
-    format!(
-        "fits on {} once the claim controller deallocates {names}: {whose} pods are gone or have finished",
-        some_of(nodes)
-    )
+    format!("the claim controller deallocates {names}: {whose} pods are gone or have finished")
 }
 
 /// That owners keep pods running for whose end something waits.
@@ -297,34 +294,19 @@ fn kept_running(owners: &BTreeSet<String>) -> String {
     )
 }
 
-/// That it fits once devices have no taints.
-pub(in super::super) fn when_untainted(nodes: &[Str]) -> String {
-    format!(
-        "fits on {} once the taints of devices are removed",
-        some_of(nodes)
-    )
-}
+/// That devices have no taints.
+pub(in super::super) const UNTAINTED: &str = "the taints of devices are removed";
 
-/// That it fits once nodes have no taints.
-pub(in super::super) fn when_nodes_untainted(nodes: &[Str]) -> String {
-    format!(
-        "fits on {} once the pod tolerates the taints of the node, or they are removed",
-        some_of(nodes)
-    )
-}
+/// That nodes have no taints.
+pub(in super::super) const NODES_UNTAINTED: &str =
+    "the pod tolerates the taints of the node, or they are removed";
 
-/// That it fits once nodes can run pods again.
-pub(in super::super) fn when_restored(nodes: &[Str]) -> String {
-    format!(
-        "fits on {} once {} ready again",
-        some_of(nodes),
-        one_or_many(nodes.len(), "it is", "they are")
-    )
-}
+/// That nodes are uncordoned.
+pub(in super::super) const UNCORDONED: &str = "uncordoned";
 
-/// That it fits once nodes are uncordoned.
-pub(in super::super) fn when_uncordoned(nodes: &[Str]) -> String {
-    format!("fits on {} once uncordoned", some_of(nodes))
+/// That so many nodes can run pods again.
+pub(in super::super) fn ready_again(nodes: usize) -> &'static str {
+    one_or_many(nodes, "it is ready again", "they are ready again")
 }
 
 /// That it may fit once drivers have published their devices again.
