@@ -10,7 +10,26 @@ use crate::words::same_pool;
 use dra_allocator::devices::RuledOut;
 use dra_allocator::{AlternativeExplanation, Together, Unfit};
 use dra_model::{Claim, Cluster, DeviceRequest, Key, PoolId, Quantity};
-use dra_rules::scheduling::{Lack, Plain};
+use dra_rules::scheduling::{Cycle, Lack, Plain};
+
+impl Diagnosis {
+    /// The nodes that the plugin for devices rejects.
+    pub(super) fn lacking_devices(&self) -> impl Iterator<Item = &NodeDiagnosis> + Clone {
+        let nodes = self.nodes.iter();
+        nodes.filter(|node| node.plugin == Some("DynamicResources"))
+    }
+
+    /// The numbers of requests that have too few devices: on nodes that lack least first.
+    pub(super) fn short(&self) -> impl Iterator<Item = &DeviceCount> {
+        self.node_groups.iter().flat_map(|group| &group.devices)
+    }
+}
+
+/// The facts about these nodes.
+pub(super) fn facts(nodes: &[NodeDiagnosis]) -> impl Iterator<Item = &Fact> {
+    let reasons = nodes.iter().flat_map(|node| &node.reasons);
+    reasons.map(|reason| &reason.fact)
+}
 
 /// How the devices of a node count for each request.
 pub(super) fn counts(explanation: &dra_allocator::Explanation<'_>) -> Vec<DeviceCount> {
@@ -298,6 +317,12 @@ pub(super) fn add_same_pools(report: &mut Diagnosis, cluster: &Cluster) {
     let pools = pools.iter().filter_map(|id| cluster.pool(id));
     let texts = pools.filter_map(|pool| Some(format!("pool/{} {}", pool.id, same_pool(&pool)?)));
     report.notes.extend(texts);
+}
+
+/// What the request of one of the user's claims asks for.
+pub(super) fn spec_of<'c>(cycle: &'c Cycle<'_>, claim: &Key, request: &str) -> Option<&'c DeviceRequest> {
+    let mut claims = cycle.user_claims().iter();
+    spec(claims.find(|known| known.key() == *claim)?, request)
 }
 
 /// What the request asks for; nothing where it has alternatives, as none of them alone is the cause.

@@ -19,11 +19,8 @@ pub(super) fn add(report: &mut Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSe
 }
 
 fn outdated(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSelectors) -> Option<Outdated> {
-    let mut short = report.node_groups.iter().flat_map(|group| &group.devices);
-    let short = short.next()?;
-    let mut claims = cycle.user_claims().iter();
-    let claim = claims.find(|claim| claim.key() == short.claim)?;
-    let spec = groups::spec(claim, &short.request)?;
+    let short = report.short().next()?;
+    let spec = groups::spec_of(cycle, &short.claim, &short.request)?;
     let pools = cycle.scheduler().cluster().pools();
     let mut outdated = pools.filter(|pool| !pool.outdated.is_empty());
     outdated.find_map(|pool| of_pool(&pool, selectors, spec))

@@ -88,11 +88,7 @@ impl Diagnosis {
     /// Says that filters which are not simulated reject the pod on all nodes that are left for the filter for devices, which comes behind
     /// them, where it does not fit as far as filters are simulated: what helps against that reason alone is not enough.
     pub(super) fn reject_besides(&mut self, cluster: &Cluster, pod: &Pod, by: Vec<Rejection>) {
-        let left = self
-            .nodes
-            .iter()
-            .filter(|node| node.plugin == Some("DynamicResources"))
-            .count();
+        let left = self.lacking_devices().count();
         let rejected = by
             .iter()
             .filter_map(|rejection| rejection.nodes)

@@ -72,10 +72,7 @@ pub(super) fn cause(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSele
         };
     }
     // Nodes that other filters reject may have devices.
-    let of_devices = report
-        .nodes
-        .iter()
-        .filter(|node| node.plugin == Some("DynamicResources"));
+    let of_devices = report.lacking_devices();
     let among = match of_devices.clone().count() {
         0 => return none,
         judged if judged == all => Among::All,
@@ -88,8 +85,9 @@ pub(super) fn cause(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSele
     if let Some(cause) = of_devices.clone().find_map(together) {
         return cause;
     }
-    let mut short = report.node_groups.iter().flat_map(|group| &group.devices);
-    let Some(first) = short.next() else { return none };
+    let Some(first) = report.short().next() else {
+        return none;
+    };
     let asked = Asked {
         report,
         cycle,
