@@ -17,7 +17,7 @@ use dra_rules::scheduling::{AssumedGate, Kept, Obstacle, Panic, Rejection, Spare
 
 use super::absence::Absence;
 use super::events;
-use super::fact::{Brief, Fact, NotMade, Often, Word};
+use super::fact::{Brief, Fact, Often, Word};
 use super::items::{ClusterVerdict, DeviceCount, FilterCount, FixItem, Holding, WaitingItem};
 use crate::allocation::{AssumedRelease, Exactness, Gang, GangLacks, Target};
 use crate::stage::{StageFact, StageItem};
@@ -177,11 +177,10 @@ pub(crate) enum Answer {
     /// Nothing is known yet.
     #[default]
     Unjudged,
-    /// Objects could not be read; the sentence says which.
-    Unread(String),
     /// Unknown which node fits, because kinds could not be read.
     Hidden(Vec<Gap>),
-    /// It depends on an order that only the scheduler knows, or on what is not simulated; the sentence says on what.
+    /// Objects could not be read, or it depends on an order that only the scheduler knows, or on what is not simulated; the sentence says
+    /// on what.
     Open(String),
     /// Whether it fits on this node depends on such an order.
     OpenNode(Str),
@@ -325,12 +324,9 @@ impl Answer {
     /// The verdict that it is.
     pub(super) fn verdict(&self) -> ClusterVerdict {
         match self {
-            Self::Unjudged
-            | Self::Unread(_)
-            | Self::Hidden(_)
-            | Self::Open(_)
-            | Self::OpenNode(_)
-            | Self::Contradicted(..) => ClusterVerdict::Unknown,
+            Self::Unjudged | Self::Hidden(_) | Self::Open(_) | Self::OpenNode(_) | Self::Contradicted(..) => {
+                ClusterVerdict::Unknown
+            }
             Self::Obstacle(obstacle) => match obstacle.stage() {
                 Stage::PreEnqueue => ClusterVerdict::Waits,
                 Stage::PreFilter => ClusterVerdict::DoesNotFit,
@@ -416,7 +412,7 @@ pub(crate) enum Cause {
     Allocated(Key, Str, Place),
     /// A claim is allocated for nodes with labels that no node has.
     AllocatedNowhere(Key, NodeSelector),
-    /// The same on all nodes.
+    /// The same on all nodes, or before any is looked at.
     Alike(Brief),
     /// What keeps requests from being served together on a node.
     OnNode(Str, Fact),
@@ -464,12 +460,6 @@ pub(crate) enum Cause {
     Gang(Gang, Option<Box<GangCause>>),
     /// The scheduler deallocates the claim automatically.
     Deallocated(Box<Cause>),
-    /// A template that claims of this pod are created from is missing.
-    NoTemplate(Key, Key),
-    /// The claim controller makes no claim, for this reason.
-    NotMade(NotMade),
-    /// A quota blocks the creation of a claim: what is to be created, and what the quota says.
-    Quota(String, String),
     /// The status of the pod names a claim that it cannot use.
     Status(StatusProblem),
 }
@@ -733,6 +723,12 @@ pub(crate) enum Why {
     Answer(Answer),
 }
 
+impl From<Fact> for Cause {
+    fn from(fact: Fact) -> Self {
+        Self::Alike(Brief::Fact(fact))
+    }
+}
+
 impl Cause {
     /// The fact at the end of its sentence.
     pub(super) fn fact(&self) -> Option<Fact> {
@@ -743,9 +739,6 @@ impl Cause {
             Self::Allocated(_, _, Place::Other(fact)) => Some((**fact).clone()),
             Self::TooManyConsumers(_) => Some(Fact::TooManyConsumers),
             Self::Gang(gang, _) => Some(Fact::Gang(gang.clone())),
-            Self::NoTemplate(template, pod) => Some(Fact::NoTemplate(template.clone(), pod.clone())),
-            Self::NotMade(why) => Some(Fact::NotMade(why.clone())),
-            Self::Quota(what, refusal) => Some(Fact::Quota(what.clone(), refusal.clone())),
             _ => None,
         }
     }
@@ -801,9 +794,6 @@ impl Cause {
             Self::Circle(..) => "OwnerWaits",
             Self::Queued(_) => "Queued",
             Self::Gang(gang, _) => Fact::Gang(gang.clone()).code(),
-            Self::NoTemplate(..) => "TemplateMissing",
-            Self::NotMade(_) => "ClaimNotMade",
-            Self::Quota(..) => "QuotaExceeded",
             Self::Status(StatusProblem::Gone(_)) => "ClaimMissing",
             Self::Status(_) => "ClaimNotOwned",
         }
@@ -880,14 +870,7 @@ impl Diagnosis {
                 // Whether the owner recreates the pod decides whether a command does.
                 may_wait || self.fixes.iter().any(|fix| fix.command.is_none())
             }
-            ClusterVerdict::Waits | ClusterVerdict::Broken => true,
-            ClusterVerdict::Fits
-            | ClusterVerdict::Bound
-            | ClusterVerdict::Allocated
-            | ClusterVerdict::Ended
-            | ClusterVerdict::Error
-            | ClusterVerdict::GaveUp
-            | ClusterVerdict::Unknown => false,
+            verdict => matches!(verdict, ClusterVerdict::Waits | ClusterVerdict::Broken),
         }
     }
 

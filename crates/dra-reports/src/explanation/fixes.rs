@@ -124,9 +124,9 @@ impl Diagnosis {
         wanted: impl IntoIterator<Item = &'s dra_model::ClaimSpec>,
     ) {
         let fact = Fact::Quota(claim.to_owned(), refusal.to_string());
-        self.reasons.push(fact.into());
+        self.reasons.push(fact.clone().into());
         if self.verdict() == ClusterVerdict::Waits && self.cause.is_none() {
-            self.cause = Some(Cause::Quota(claim.to_owned(), refusal.to_string()));
+            self.cause = Some(fact.into());
         }
         if self.verdict() == ClusterVerdict::Fits {
             let was = Box::new(self.answer.clone());
@@ -300,7 +300,7 @@ impl Diagnosis {
         self.node_groups = NodeGroup::of(&self.nodes);
         self.cause = match nodes.first() {
             Some(node) if self.nodes.len() > 1 => Some(Cause::OnNode(node.clone(), known)),
-            _ => Some(Cause::Alike(Brief::Fact(known))),
+            _ => Some(known.into()),
         };
     }
 }

@@ -337,7 +337,7 @@ pub fn unjudged(target: Target, why: &str) -> Diagnosis {
     let mut report = Diagnosis::new(target);
     report.unknown.push(why.to_owned());
     report.lacks_objects = true;
-    report.conclude(Answer::Unread(why.to_owned()));
+    report.conclude(Answer::Open(why.to_owned()));
     report
 }
 

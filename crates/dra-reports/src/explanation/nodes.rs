@@ -330,7 +330,7 @@ impl Explained<'_> {
         report.fixes.extend(fix);
         if let Some((pool, fact)) = unserved::invalid_pool(report, cycle, selectors) {
             report.fixes.push(FixItem::correct_pool(&pool));
-            report.add_fault(Cause::Alike(Brief::Fact(fact)));
+            report.add_fault(fact.into());
         }
     }
 

@@ -84,7 +84,6 @@ impl Answer {
                 _ => {}
             },
             Self::Unjudged
-            | Self::Unread(_)
             | Self::Hidden(_)
             | Self::Open(_)
             | Self::OpenNode(_)
@@ -144,8 +143,6 @@ impl Cause {
                     None => {}
                 }
             }
-            Self::NoTemplate(_, pod) => own.erase_target(pod),
-            Self::NotMade(NotMade::Silent(since)) => *since = None,
             Self::TooManyConsumers(claim)
             | Self::AllocatedNowhere(claim, _)
             | Self::Status(
@@ -174,8 +171,6 @@ impl Cause {
             | Self::NotAll(_)
             | Self::NotAlike(_)
             | Self::NotEnough(_)
-            | Self::Quota(..)
-            | Self::NotMade(_)
             | Self::Queued(_) => {}
         }
     }
@@ -201,6 +196,7 @@ impl Fact {
         match self {
             Self::Obstacle(obstacle) => erase_obstacle(obstacle, own),
             Self::NoTemplate(_, pod) => own.erase_target(pod),
+            Self::NotMade(NotMade::Silent(since)) => *since = None,
             Self::Error(error) => erase_error(error, own),
             Self::Together(Together::Constraints(constraints, _)) => {
                 for constraint in constraints {

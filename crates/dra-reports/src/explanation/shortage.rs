@@ -67,7 +67,7 @@ pub(super) fn cause(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSele
             .map(|reason| reason.fact.clone());
         return match (only.nodes.as_slice(), fact) {
             ([node], Some(fact @ Fact::Plain(_))) => Cause::OnNode(node.clone(), fact),
-            ([_], Some(fact @ Fact::PoolIncomplete(..))) => Cause::Alike(Brief::Fact(fact)),
+            ([_], Some(fact @ Fact::PoolIncomplete(..))) => fact.into(),
             _ => Cause::Alike(reason.clone()),
         };
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::diagnosis::{Cause, Diagnosis, StatusProblem};
-use super::fact::{Fact, NotMade};
+use super::fact::{Brief, Fact, NotMade};
 use super::helped::name_other_kind;
 use super::items::FixItem;
 use super::namesake::{Namesake, namesake};
@@ -141,7 +141,7 @@ impl Explained<'_> {
             return;
         };
         // The same, or more, by the objects.
-        if matches!(report.cause, Some(Cause::NotMade(_))) {
+        if let Some(Cause::Alike(Brief::Fact(Fact::NotMade(_)))) = report.cause {
             return;
         }
         let (mut changed, mut first) = (None, None);
@@ -200,8 +200,13 @@ fn refused(said: &str) -> Option<&str> {
 impl Diagnosis {
     /// That no claim is made from a template of the pod.
     fn not_made(&mut self, why: NotMade) {
-        self.cause = Some(Cause::NotMade(why.clone()));
-        self.reasons.push(Fact::NotMade(why).into());
+        self.because(Fact::NotMade(why));
+    }
+
+    /// That this is why the scheduler looks at no node.
+    fn because(&mut self, fact: Fact) {
+        self.cause = Some(fact.clone().into());
+        self.reasons.push(fact.into());
     }
 
     /// Notes what may be meant by an object that does not exist, and returns it.
@@ -213,9 +218,7 @@ impl Diagnosis {
 
     /// That there is no template for claims of the pod, and who has to create it.
     fn add_missing_template(&mut self, cluster: &Cluster, template: &Key, pod: &Key) {
-        self.cause = Some(Cause::NoTemplate(template.clone(), pod.clone()));
-        self.reasons
-            .push(Fact::NoTemplate(template.clone(), pod.clone()).into());
+        self.because(Fact::NoTemplate(template.clone(), pod.clone()));
         let target = format!("resourceclaimtemplate/{template}");
         let named = cluster.pod(pod);
         self.fixes.extend(

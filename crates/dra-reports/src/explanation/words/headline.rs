@@ -13,22 +13,18 @@ use super::super::diagnosis::{
 use super::super::fact::{Brief, Evidence, Fact, Speaker};
 use super::super::failing_end;
 use super::super::items::{DeviceCount, Holding};
-use super::reasons::{
-    brief, fact, failing, missing_capacity, not_made, of_lacking, of_obstacle, refused, rejections,
-};
+use super::reasons::{brief, fact, failing, missing_capacity, of_lacking, of_obstacle, rejections};
 use super::{NAMED, available, listed, number, one_or_many, several, which, word};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::{selector_terms, some};
-use crate::stage::{
-    broken_link_text, doing_text, ended_text, republishing_text, stuck_text, template_missing,
-};
+use crate::stage::{broken_link_text, doing_text, ended_text, republishing_text, stuck_text};
 use crate::words::counted;
 
 /// The answer.
 pub(in super::super) fn answer(answer: &Answer) -> String {
     match answer {
         Answer::Unjudged => String::new(),
-        Answer::Unread(text) | Answer::Open(text) => text.clone(),
+        Answer::Open(text) => text.clone(),
         Answer::Hidden(kinds) => {
             format!("unknown which node fits {}", crate::warnings::without(kinds))
         }
@@ -419,9 +415,6 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
                 self::cause(cause)
             )
         }
-        Cause::NoTemplate(template, key) => template_missing(template, key),
-        Cause::NotMade(why) => not_made(why),
-        Cause::Quota(what, refusal) => refused(what, refusal),
         Cause::Status(problem) => match problem {
             StatusProblem::Gone(key) => {
                 format!("its status names {}, which no longer exists", claim(key))

@@ -467,12 +467,12 @@ fn allowed(allowed: &Allowed) -> String {
 }
 
 /// That a quota blocks the creation of a claim.
-pub(super) fn refused(what: &str, refusal: &str) -> String {
+fn refused(what: &str, refusal: &str) -> String {
     format!("{what} cannot be created: it {refusal}")
 }
 
 /// That no claim is made from a template.
-pub(super) fn not_made(why: &NotMade) -> String {
+fn not_made(why: &NotMade) -> String {
     match why {
         NotMade::Rule(why) => format!("the claim controller does not create its claim: {why}"),
         NotMade::Refused(why) => format!("the API server does not accept its claim: {why}"),
