@@ -420,8 +420,8 @@ pub(crate) enum Cause {
     Absent(Absence),
     /// No node that is left has a device for the request, as its driver publishes nothing there.
     Unserved(Unserved),
-    /// The cause, and a fault of a driver that takes devices of other nodes away.
-    Besides(Box<Cause>, Box<Cause>),
+    /// The cause, and what else is known of it.
+    Besides(Box<Self>, Beside),
     /// Nothing is published for nodes as their kubelets have just been started.
     Republishing(Republishing),
     /// No node and no class offers an extended resource, and how many devices are free of a class that could.
@@ -432,8 +432,6 @@ pub(crate) enum Cause {
     Filtered(Str, u64, DeviceKind, Fact),
     /// It fits on these nodes, as far as filters are simulated, and kube-scheduler says that others reject so many.
     Rejected(Vec<Str>, Vec<Rejection>),
-    /// Such filters reject the pod before devices are looked at, and it would not fit without them for this reason.
-    RejectedBesides(Box<Cause>, Vec<Rejection>),
     /// No node has all of its devices of a kind free.
     NotAll(Box<NotAll>),
     /// Each alternative of the request has a cause of its own.
@@ -442,26 +440,35 @@ pub(crate) enum Cause {
     NotAlike(Alike),
     /// No node has enough devices for these requests together.
     NotEnough(RequestsTogether),
-    /// The cause, and the outdated slice that has devices.
-    Outdated(Box<Cause>, Outdated),
-    /// The devices are held by pods that are not to end for this one.
-    Held(Box<Cause>, Spared),
-    /// The devices are held by pods of the subject's owner, which does not end them for it.
-    Kept(Box<Cause>, OwnerName, Kept),
-    /// The devices are held by these pods, which wait for the subject: the owner starts no pod before all have nodes.
-    Circle(Box<Cause>, OwnerName, Vec<Key>),
-    /// The devices are held by pods of this owner, whose work has ended.
-    LeftOver(Box<Cause>, OwnerName),
-    /// The pod is of an earlier pod template than this owner has.
-    Superseded(Box<Cause>, OwnerName),
     /// A queue holds the pod back.
     Queued(Queued),
     /// The pod's PodGroup is not placed, and what the first of its pods lacks.
     Gang(Gang, Option<Box<GangCause>>),
-    /// The scheduler deallocates the claim automatically.
-    Deallocated(Box<Cause>),
     /// The status of the pod names a claim that it cannot use.
     Status(StatusProblem),
+}
+
+/// What is known of a cause besides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Beside {
+    /// A fault of a driver takes devices of other nodes away.
+    Fault(Box<Cause>),
+    /// Filters that are not simulated reject the pod before devices are looked at, and without them it would not fit for this cause.
+    Rejected(Vec<Rejection>),
+    /// The outdated slice has devices.
+    Outdated(Outdated),
+    /// The devices are held by pods that are not to end for this one.
+    Held(Spared),
+    /// The devices are held by pods of the subject's owner, which does not end them for it.
+    Kept(OwnerName, Kept),
+    /// The devices are held by these pods, which wait for the subject: the owner starts no pod before all have nodes.
+    Circle(OwnerName, Vec<Key>),
+    /// The devices are held by pods of this owner, whose work has ended.
+    LeftOver(OwnerName),
+    /// The pod is of an earlier pod template than this owner has.
+    Superseded(OwnerName),
+    /// The scheduler deallocates the claim automatically.
+    Deallocated,
 }
 
 /// A driver that publishes nothing for nodes that a pod could use.
@@ -735,7 +742,7 @@ impl Cause {
         match self {
             Self::Alike(Brief::Fact(fact)) | Self::OnNode(_, fact) => Some(fact.clone()),
             Self::Rejected(_, by) => Some(Fact::Rejected(by.clone())),
-            Self::RejectedBesides(cause, _) => cause.fact(),
+            Self::Besides(cause, Beside::Rejected(_)) => cause.fact(),
             Self::Allocated(_, _, Place::Other(fact)) => Some((**fact).clone()),
             Self::TooManyConsumers(_) => Some(Fact::TooManyConsumers),
             Self::Gang(gang, _) => Some(Fact::Gang(gang.clone())),
@@ -767,7 +774,9 @@ impl Cause {
             Self::Allocated(..) | Self::AllocatedNowhere(..) => "AllocatedElsewhere",
             Self::Alike(brief) => brief.code(),
             Self::OnNode(_, fact) | Self::Filtered(.., fact) => fact.code(),
-            Self::Rejected(_, by) | Self::RejectedBesides(_, by) => Fact::Rejected(by.clone()).code(),
+            Self::Rejected(_, by) | Self::Besides(_, Beside::Rejected(by)) => {
+                Fact::Rejected(by.clone()).code()
+            }
             Self::Absent(_) => Fact::NoDevices.code(),
             Self::Unserved(_) | Self::Republishing(_) => "NotPublished",
             Self::Unoffered(..) => "NoSuchResource",
@@ -784,14 +793,9 @@ impl Cause {
             }
             Self::NotAlike(_) => "Constraint",
             Self::NotEnough(_) => "NotTogether",
-            Self::Outdated(..) => "PoolOutdated",
-            Self::Besides(cause, _)
-            | Self::Held(cause, _)
-            | Self::Kept(cause, ..)
-            | Self::LeftOver(cause, _)
-            | Self::Superseded(cause, _)
-            | Self::Deallocated(cause) => cause.code(),
-            Self::Circle(..) => "OwnerWaits",
+            Self::Besides(_, Beside::Outdated(_)) => "PoolOutdated",
+            Self::Besides(_, Beside::Circle(..)) => "OwnerWaits",
+            Self::Besides(cause, _) => cause.code(),
             Self::Queued(_) => "Queued",
             Self::Gang(gang, _) => Fact::Gang(gang.clone()).code(),
             Self::Status(StatusProblem::Gone(_)) => "ClaimMissing",
@@ -897,10 +901,15 @@ impl Diagnosis {
 
     /// Adds the fault of a driver to the cause, unless it is the cause.
     pub(super) fn add_fault(&mut self, fault: Cause) {
-        let cause = self.cause.take_if(|cause| *cause != fault);
-        if let Some(cause) = cause {
-            self.cause = Some(Cause::Besides(Box::new(cause), Box::new(fault)));
+        if self.cause.as_ref() != Some(&fault) {
+            self.add_beside(Beside::Fault(Box::new(fault)));
         }
+    }
+
+    /// Adds to the cause, where there is one, what else is known of it.
+    pub(super) fn add_beside(&mut self, known: Beside) {
+        let cause = self.cause.take();
+        self.cause = cause.map(|cause| Cause::Besides(Box::new(cause), known));
     }
 
     pub(super) fn conclude(&mut self, answer: Answer) {

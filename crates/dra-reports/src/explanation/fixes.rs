@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::absence::{absent_driver, only_driver};
 use super::coming::NoNode;
-use super::diagnosis::{Answer, Cause, Diagnosis, NodeDiagnosis, NodeGroup, Unserved};
+use super::diagnosis::{Answer, Beside, Cause, Diagnosis, NodeDiagnosis, NodeGroup, Unserved};
 use super::fact::{Brief, Evidence, Fact};
 use super::helped::{Helped, Risks, restoring};
 use super::items::{ClusterVerdict, DeviceCount, FixItem};
@@ -168,15 +168,14 @@ impl Diagnosis {
 
     /// Has a pod created from the newer pod template of its owner, where it has one, before anything else is changed for it.
     pub(super) fn supersede(&mut self, cluster: &Cluster, pod: &Pod) {
-        let Some(owner) = superseding(cluster, pod) else {
+        let Some(owner) = superseding(cluster, pod).filter(|_| self.cause.is_some()) else {
             return;
         };
-        let Some(cause) = self.cause.take() else { return };
         let fix = match owner.kind.as_str() {
             "Deployment" => FixItem::resume(&owner.key),
             _ => FixItem::of_advice(recreate_superseded(pod)),
         };
-        self.cause = Some(Cause::Superseded(Box::new(cause), owner.into()));
+        self.add_beside(Beside::Superseded(owner.into()));
         self.fixes.insert(0, fix);
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::diagnosis::{Answer, Cause, Diagnosis, GangCause, NodeDiagnosis, Reason};
+use super::diagnosis::{Answer, Beside, Cause, Diagnosis, GangCause, NodeDiagnosis, Reason};
 use super::fact::Fact;
 use super::items::ClusterVerdict;
 use super::{Explained, Settings, words};
@@ -145,8 +145,7 @@ impl Explained<'_> {
         }
         let all = unavailable(verdicts);
         if !released.is_empty() && released.len() == all.len() {
-            let cause = report.cause.take();
-            report.cause = cause.map(|cause| Cause::Deallocated(Box::new(cause)));
+            report.add_beside(Beside::Deallocated);
         }
         let Some(pod) = self.pod else { return };
         for Unavailable { place, .. } in all {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::diagnosis::{Cause, Diagnosis, Outdated};
+use super::diagnosis::{Beside, Cause, Diagnosis, Outdated};
 use super::groups;
 use dra_allocator::devices::{ClassSelectors, Match};
 use dra_model::{DeviceRequest, Pool, Str};
@@ -11,11 +11,9 @@ use dra_rules::scheduling::Cycle;
 /// Names the outdated slice that has devices for the request that has too few.
 pub(super) fn add(report: &mut Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSelectors) {
     let is_short = matches!(report.cause, Some(Cause::TooFew(..) | Cause::Absent(_)));
-    let Some(found) = outdated(report, cycle, selectors).filter(|_| is_short) else {
-        return;
-    };
-    let cause = report.cause.take();
-    report.cause = cause.map(|cause| Cause::Outdated(Box::new(cause), found));
+    if let Some(found) = outdated(report, cycle, selectors).filter(|_| is_short) {
+        report.add_beside(Beside::Outdated(found));
+    }
 }
 
 fn outdated(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSelectors) -> Option<Outdated> {

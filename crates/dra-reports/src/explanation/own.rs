@@ -5,7 +5,7 @@ use dra_model::{Cluster, Key, Pod};
 use dra_rules::reservation::{ClaimNameError, claim_names};
 use dra_rules::scheduling::{ClaimProblem, Obstacle};
 
-use super::diagnosis::{Answer, Cause, GangCause, OnNode, Place, StatusProblem, Why};
+use super::diagnosis::{Answer, Beside, Cause, GangCause, OnNode, Place, StatusProblem, Why};
 use super::fact::{Brief, Evidence, Fact, NotMade};
 use crate::allocation::{Gang, GangLacks};
 
@@ -114,17 +114,11 @@ impl Cause {
             }
             Self::Alike(brief) => brief.erase(own),
             Self::OnNode(_, fact) => fact.erase(own),
-            Self::Held(cause, _)
-            | Self::Kept(cause, ..)
-            | Self::LeftOver(cause, _)
-            | Self::Superseded(cause, _)
-            | Self::Circle(cause, ..)
-            | Self::Outdated(cause, _)
-            | Self::RejectedBesides(cause, _)
-            | Self::Deallocated(cause) => cause.erase(own),
-            Self::Besides(cause, fault) => {
+            Self::Besides(cause, known) => {
                 cause.erase(own);
-                fault.erase(own);
+                if let Beside::Fault(fault) = known {
+                    fault.erase(own);
+                }
             }
             Self::Alternatives(_, causes) => {
                 for (_, cause) in causes {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::diagnosis::{Answer, Cause, Diagnosis, NodeGroup, Warning};
+use super::diagnosis::{Answer, Beside, Cause, Diagnosis, NodeGroup, Warning};
 use super::fact::Fact;
 use super::items::{FilterCount, FixItem};
 use super::{waiting, words};
@@ -60,8 +60,8 @@ impl Diagnosis {
             )
         };
         let is_at_fault = match &self.cause {
-            Some(Cause::Rejected(_, by) | Cause::RejectedBesides(_, by)) => by.iter().any(is_apart),
-            Some(Cause::Kept(cause, ..)) => {
+            Some(Cause::Rejected(_, by) | Cause::Besides(_, Beside::Rejected(by))) => by.iter().any(is_apart),
+            Some(Cause::Besides(cause, Beside::Kept(..))) => {
                 matches!(&**cause, Cause::Allocated(claim, ..) if claim == shared)
                     && self.fixes.iter().all(|fix| !fix.proven)
             }
@@ -97,13 +97,15 @@ impl Diagnosis {
         if !is_before_nodes && (left == 0 || rejected < left) {
             return;
         }
-        let Some(cause) = self.cause.take() else { return };
+        if self.cause.is_none() {
+            return;
+        }
         waiting::add_rejected(self, &by);
         for fix in &mut self.fixes {
             fix.proven = false;
         }
         self.fixes.splice(..0, fixes(cluster, pod, &by));
-        self.cause = Some(Cause::RejectedBesides(Box::new(cause), by));
+        self.add_beside(Beside::Rejected(by));
     }
 }
 

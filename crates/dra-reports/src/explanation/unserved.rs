@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::absence::Absence;
-use super::diagnosis::{Cause, Diagnosis, NodeDiagnosis, Republishing, Unserved};
+use super::diagnosis::{Beside, Cause, Diagnosis, NodeDiagnosis, Republishing, Unserved};
 use super::fact::Fact;
 use super::groups::spec_of;
 use super::items::DeviceCount;
@@ -69,7 +69,7 @@ pub(super) fn unserved(
     now: Time,
 ) -> Option<(Unserved, bool)> {
     let cause = match report.cause.as_ref()? {
-        Cause::Held(cause, _) | Cause::Kept(cause, ..) => cause,
+        Cause::Besides(cause, Beside::Held(_) | Beside::Kept(..)) => cause,
         cause => cause,
     };
     let is_of_driver = matches!(

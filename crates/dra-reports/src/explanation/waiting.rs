@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::absence::{absence, shares_counters};
 use super::coming::coming_node;
-use super::diagnosis::{Alike, Among, Cause, Compared, DeviceKind, Diagnosis, Never, Republishing};
+use super::diagnosis::{Alike, Among, Beside, Cause, Compared, DeviceKind, Diagnosis, Never, Republishing};
 use super::items::{ClusterVerdict, DeviceCount, FixItem, Helps, WaitingItem};
 use super::reasons::Limit;
 use super::words;
@@ -97,9 +97,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             others,
             nodes,
         }) => {
-            if let Some(cause) = report.cause.take() {
-                report.cause = Some(Cause::Held(Box::new(cause), why.clone()));
-            }
+            report.add_beside(Beside::Held(why.clone()));
             item(Helps::Unknown, words::spared(&consumers, &why, others)).on(nodes)
         }
         Waiting::Kept {
@@ -108,19 +106,14 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             why,
             nodes,
         } => {
-            // Devices that are free elsewhere are held by no pod.
-            if let Some(cause) = report
-                .cause
-                .take_if(|cause| !matches!(cause, Cause::Filtered(..)))
-            {
-                let cause = Box::new(cause);
-                report.cause = Some(match why {
+            if are_held(report) {
+                report.add_beside(match why {
                     Kept::Circle => {
                         let members = consumers.iter().map(|consumer| consumer.key().clone());
-                        Cause::Circle(cause, owner.clone(), members.collect())
+                        Beside::Circle(owner.clone(), members.collect())
                     }
                     Kept::Rollout { .. } | Kept::Paused | Kept::Surge | Kept::Beside => {
-                        Cause::Kept(cause, owner.clone(), why)
+                        Beside::Kept(owner.clone(), why)
                     }
                 });
             }
@@ -180,12 +173,8 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
                 Consumer::Pod(key) => ended_owner(explained.cluster(), explained.cluster().pod(key)?),
                 Consumer::PodGroup(_) => None,
             });
-            if let Some(owner) = ended
-                && let Some(cause) = report
-                    .cause
-                    .take_if(|cause| !matches!(cause, Cause::Filtered(..)))
-            {
-                report.cause = Some(Cause::LeftOver(Box::new(cause), owner));
+            if let Some(owner) = ended.filter(|_| are_held(report)) {
+                report.add_beside(Beside::LeftOver(owner));
             }
             let kept = kept_running(explained.cluster(), &consumers);
             report.notes.extend(idle_holders(explained, &consumers));
@@ -209,6 +198,11 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             ..new
         },
     });
+}
+
+/// Returns whether pods hold the devices that it lacks: devices that are free elsewhere are held by none.
+fn are_held(report: &Diagnosis) -> bool {
+    !matches!(report.cause, Some(Cause::Filtered(..)))
 }
 
 /// Says that filters which are not simulated reject the nodes that it fits on.
@@ -397,7 +391,8 @@ fn kept_running(cluster: &Cluster, consumers: &[Consumer]) -> BTreeSet<String> {
 
 /// Names pods that wait for this one, which has no node: what gathers their nodes lets none of them start before.
 pub(super) fn add_waiting(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod) {
-    if report.verdict() != ClusterVerdict::DoesNotFit || matches!(report.cause, Some(Cause::Circle(..))) {
+    let is_told = matches!(report.cause, Some(Cause::Besides(_, Beside::Circle(..))));
+    if report.verdict() != ClusterVerdict::DoesNotFit || is_told {
         return;
     }
     if let Some((owner, others)) = waiting_for(cluster, pod) {

@@ -7,7 +7,7 @@ use dra_rules::scheduling::{IN_MEMORY_CLAIM, Spared};
 
 use super::super::absence::{Absence, ForNodes, Nearest};
 use super::super::diagnosis::{
-    Alike, Among, Answer, Bound, Cause, Compared, Diagnosis, Ending, GangCause, Lost, NoNeed, NoPods,
+    Alike, Among, Answer, Beside, Bound, Cause, Compared, Diagnosis, Ending, GangCause, Lost, NoNeed, NoPods,
     NodeGroup, NotAll, OnNode, Outdated, Place, Republishing, RequestsTogether, StatusProblem, Unserved, Why,
 };
 use super::super::fact::{Brief, Evidence, Fact, Speaker};
@@ -300,7 +300,7 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
         Cause::OnNode(node, fact) => format!("on {node}, {}", self::fact(fact)),
         Cause::Absent(absence) => absent(absence),
         Cause::Unserved(found) => unserved(found),
-        Cause::Besides(cause, fault) => format!("{}; {}", self::cause(cause), self::cause(fault)),
+        Cause::Besides(cause, known) => besides(cause, known),
         Cause::Republishing(found) => republishing(found),
         Cause::Unoffered(resource, class) => match class {
             Some((class, free)) => format!(
@@ -320,11 +320,6 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
             "{node} has {}, but cannot take the pod: {}",
             available(*wanted, kind),
             self::fact(why)
-        ),
-        Cause::RejectedBesides(why, by) => format!(
-            "kube-scheduler rejects it before it looks at devices: {}; besides, {}",
-            rejections(by),
-            self::cause(why)
         ),
         Cause::Rejected(nodes, by) => {
             let (have, them) = one_or_many(nodes.len(), ("has", "it"), ("have", "them"));
@@ -356,48 +351,7 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
             ),
         },
         Cause::NotEnough(requests) => not_enough(Among::All, requests),
-        Cause::Outdated(
-            cause,
-            Outdated {
-                slice,
-                generation,
-                current,
-                devices,
-            },
-        ) => format!(
-            "{}; {} in outdated slice {slice} (generation {generation}, current {current}), which kube-scheduler ignores",
-            self::cause(cause),
-            counted(*devices, "more is", "more are")
-        ),
-        Cause::Kept(cause, owner, _) => {
-            let hold = match **cause {
-                Cause::Allocated(..) => "use it",
-                _ => "hold them",
-            };
-            format!("{}: other pods of {owner} {hold}", self::cause(cause))
-        }
-        Cause::Circle(cause, owner, members) => {
-            let hold = one_or_many(members.len(), "holds", "hold");
-            format!(
-                "{}: {} {hold} them and cannot start without this pod, because {owner} starts its pods when all have nodes",
-                self::cause(cause),
-                listed(members.iter().map(pod), "and")
-            )
-        }
-        Cause::LeftOver(cause, owner) => {
-            format!(
-                "{}: pods of {owner}, which has ended, hold them",
-                self::cause(cause)
-            )
-        }
-        Cause::Superseded(cause, owner) => {
-            format!(
-                "{}; {owner} has a newer pod template than this pod",
-                self::cause(cause)
-            )
-        }
         Cause::Queued(queued) => self::queued(queued),
-        Cause::Held(cause, by) => format!("{}: {}", self::cause(cause), held(by)),
         Cause::Gang(gang, lacks) => {
             let text = of_gang(gang);
             match lacks.as_deref() {
@@ -408,12 +362,6 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
                     format!("{text}: {} is pending: {}", pod(key), of_obstacle(obstacle))
                 }
             }
-        }
-        Cause::Deallocated(cause) => {
-            format!(
-                "{}; kube-scheduler deallocates it automatically",
-                self::cause(cause)
-            )
         }
         Cause::Status(problem) => match problem {
             StatusProblem::Gone(key) => {
@@ -430,6 +378,45 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
                 format!("its status names {}, which was not created for it", claim(key))
             }
         },
+    }
+}
+
+/// The cause with what else is known of it.
+fn besides(cause: &Cause, known: &Beside) -> String {
+    let why = self::cause(cause);
+    match known {
+        Beside::Fault(fault) => format!("{why}; {}", self::cause(fault)),
+        Beside::Rejected(by) => format!(
+            "kube-scheduler rejects it before it looks at devices: {}; besides, {why}",
+            rejections(by)
+        ),
+        Beside::Outdated(Outdated {
+            slice,
+            generation,
+            current,
+            devices,
+        }) => format!(
+            "{why}; {} in outdated slice {slice} (generation {generation}, current {current}), which kube-scheduler ignores",
+            counted(*devices, "more is", "more are")
+        ),
+        Beside::Held(by) => format!("{why}: {}", held(by)),
+        Beside::Kept(owner, _) => {
+            let hold = match cause {
+                Cause::Allocated(..) => "use it",
+                _ => "hold them",
+            };
+            format!("{why}: other pods of {owner} {hold}")
+        }
+        Beside::Circle(owner, members) => {
+            let hold = one_or_many(members.len(), "holds", "hold");
+            format!(
+                "{why}: {} {hold} them and cannot start without this pod, because {owner} starts its pods when all have nodes",
+                listed(members.iter().map(pod), "and")
+            )
+        }
+        Beside::LeftOver(owner) => format!("{why}: pods of {owner}, which has ended, hold them"),
+        Beside::Superseded(owner) => format!("{why}; {owner} has a newer pod template than this pod"),
+        Beside::Deallocated => format!("{why}; kube-scheduler deallocates it automatically"),
     }
 }
 
