@@ -86,14 +86,7 @@ fn awaited(pod: &Pod, gate: &Str, domain: &str, queued: Option<&Queued>) -> FixI
 /// What Kueue holds back that has no pods.
 pub(super) fn requeued(queued: &Queued) -> FixItem {
     let workload = &queued.workload;
-    let (message, who) = match queued.retry {
-        Retry::Automatic => words::workload_admitted(workload),
-        Retry::WithQueue => words::queue_there(workload),
-        Retry::WithName => words::queue_named(workload),
-        Retry::WithQuota => words::more_quota(workload),
-        Retry::WhenActive => words::activated(workload),
-        Retry::Never => words::corrected(workload),
-    };
+    let (message, who) = words::requeued(workload, queued.retry);
     let remedy = if queued.retry == Retry::WhenActive {
         let change = json!({"spec": {"active": true}});
         let (namespace, name) = (&workload.namespace, &workload.name);

@@ -2,7 +2,7 @@
 
 use dra_model::{Component, Condition, Event, Gate, Key, Kind, Pool, PoolId, Quantity, Str, Taint, Time};
 use dra_rules::kubelet::KeptOff;
-use dra_rules::owners::Ending;
+use dra_rules::owners::{Ending, Retry};
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
 use dra_rules::scheduling::{Fix, OtherToleration, Unsimulated};
 
@@ -1126,55 +1126,36 @@ pub(in super::super) fn unremoved(workload: &Key, since: Time) -> String {
 }
 
 /// Message and way to the admission of a Workload.
-pub(in super::super) fn workload_admitted(workload: &Key) -> (String, String) {
-    (
-        format!("wait until Kueue admits workload/{workload}"),
-        "its pods are created once Kueue admits the Workload".to_owned(),
-    )
-}
-
-/// Message and way to the admission of a Workload whose queue is missing or stopped.
-pub(in super::super) fn queue_there(workload: &Key) -> (String, String) {
-    (
-        format!("create or activate the queue of workload/{workload}"),
-        "Kueue retries the Workload once its queue exists and is active: ask the administrator of the queues, or use another queue".to_owned(),
-    )
-}
-
-/// Message and way to the admission of a Workload that names no queue.
-pub(in super::super) fn queue_named(workload: &Key) -> (String, String) {
-    (
-        format!("name a LocalQueue in label kueue.x-k8s.io/queue-name of the owner of workload/{workload}"),
-        "Kueue manages it without the label, too, and admits it only from a LocalQueue of its namespace"
-            .to_owned(),
-    )
-}
-
-/// Message and way to the admission of a Workload that requests more than its queue may have.
-pub(in super::super) fn more_quota(workload: &Key) -> (String, String) {
-    (
-        format!("raise the quota of the ClusterQueue, or request less in workload/{workload}"),
-        "waiting will not help: it requests more than the queue may have. Ask the administrator of the queues, or change the owner of its pods"
-            .to_owned(),
-    )
-}
-
-/// Message and way to the activation of a Workload.
-pub(in super::super) fn activated(workload: &Key) -> (String, String) {
-    (
-        format!("activate workload/{workload}"),
-        "it was deactivated, by a user or by Kueue after too many attempts: Kueue does not retry it until spec.active is true".to_owned(),
-    )
-}
-
-/// Message and way to a Workload that Kueue does not try again.
-pub(in super::super) fn corrected(workload: &Key) -> (String, String) {
-    (
-        format!("act on Kueue's message about workload/{workload}, then recreate it"),
-        "waiting will not help: Kueue does not retry an unchanged workload. Its message names what to change: Kueue's configuration or \
-         queues (ask their administrator), or what the pods request (ask their owner)"
-            .to_owned(),
-    )
+pub(in super::super) fn requeued(workload: &Key, retry: Retry) -> (String, &'static str) {
+    match retry {
+        Retry::Automatic => (
+            format!("wait until Kueue admits workload/{workload}"),
+            "its pods are created once Kueue admits the Workload",
+        ),
+        Retry::WithQueue => (
+            format!("create or activate the queue of workload/{workload}"),
+            "Kueue retries the Workload once its queue exists and is active: ask the administrator of the queues, or use another queue",
+        ),
+        Retry::WithName => (
+            format!(
+                "name a LocalQueue in label kueue.x-k8s.io/queue-name of the owner of workload/{workload}"
+            ),
+            "Kueue manages it without the label, too, and admits it only from a LocalQueue of its namespace",
+        ),
+        Retry::WithQuota => (
+            format!("raise the quota of the ClusterQueue, or request less in workload/{workload}"),
+            "waiting will not help: it requests more than the queue may have. Ask the administrator of the queues, or change the owner of its pods",
+        ),
+        Retry::WhenActive => (
+            format!("activate workload/{workload}"),
+            "it was deactivated, by a user or by Kueue after too many attempts: Kueue does not retry it until spec.active is true",
+        ),
+        Retry::Never => (
+            format!("act on Kueue's message about workload/{workload}, then recreate it"),
+            "waiting will not help: Kueue does not retry an unchanged workload. Its message names what to change: Kueue's configuration or \
+             queues (ask their administrator), or what the pods request (ask their owner)",
+        ),
+    }
 }
 
 /// That gates have to be removed.
