@@ -195,7 +195,7 @@ impl Explained<'_> {
                         _ => None,
                     })
             });
-            FixItem::restore_node(cluster, &node.node, kept_off.as_ref())
+            FixItem::of_unfit(cluster, &node.node, kept_off.as_ref())
         });
         report.fixes.splice(0..0, fix);
     }

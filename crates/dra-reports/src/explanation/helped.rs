@@ -749,15 +749,7 @@ pub(super) fn name_other_kind(cluster: &Cluster, pod: &Pod, missing: &Key, kind:
         None if pod.metadata.is_only_written() => words::in_manifest(&key),
         None => words::create_changed(&key),
     };
-    is_there.then(|| {
-        let message = words::name_other_kind(missing, kind);
-        FixItem::unproven(
-            "CorrectPods",
-            format!("pod/{key}"),
-            message,
-            Remedy::by_hand(how()),
-        )
-    })
+    is_there.then(|| FixItem::name_other_kind(&key, missing, kind, how()))
 }
 
 /// Returns whether the pod template of the pod's owner lacks already what the change takes from the pod, which something has added.

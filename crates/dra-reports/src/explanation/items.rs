@@ -355,6 +355,16 @@ impl FixItem {
         }
     }
 
+    /// A fix that no command makes: `how` says what follows, or who can do it.
+    pub(super) fn by_hand(
+        kind: &'static str,
+        target: impl Into<String>,
+        message: impl Into<String>,
+        how: impl Into<String>,
+    ) -> Self {
+        Self::unproven(kind, target, message, Remedy::by_hand(how))
+    }
+
     /// What shows more. A name that gives no command is in the message already.
     pub(super) fn look(self, look: Result<Script, NoCommand>) -> Self {
         Self {

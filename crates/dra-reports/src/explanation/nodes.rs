@@ -178,14 +178,12 @@ impl Explained<'_> {
                 group.nodes.sort_by_key(|other| other != node);
             }
             let cluster = self.cluster();
-            report
-                .fixes
-                .extend(FixItem::set_up_huge_pages(cluster, node, why));
+            report.fixes.extend(FixItem::of_huge_pages(cluster, node, why));
             let had = |pod: &&Arc<Pod>| shortage::nodes_of_siblings(cluster, pod).contains(node);
             let pod = self.pod.filter(had).zip(cluster.node(node));
             report
                 .fixes
-                .extend(pod.and_then(|(pod, node)| FixItem::restore_labels(pod, node)));
+                .extend(pod.and_then(|(pod, node)| FixItem::of_selector(pod, node)));
         }
         waiting::add(report, self);
         report.notes.extend(self.rounded(report));
@@ -315,13 +313,13 @@ impl Explained<'_> {
         }
         let fix = match unserved::unserved(report, cycle, selectors, self.settings.now) {
             Some((unserved, true)) => {
-                let fix = FixItem::keep_off(&unserved, self.pod);
-                let fix = fix.unwrap_or_else(|| FixItem::of_driver(&unserved));
+                let fix = FixItem::of_daemon(&unserved, self.pod);
+                let fix = fix.unwrap_or_else(|| FixItem::serve(&unserved));
                 report.cause = Some(Cause::Unserved(unserved));
                 Some(fix)
             }
             Some((unserved, false)) => {
-                let fix = FixItem::of_driver(&unserved);
+                let fix = FixItem::serve(&unserved);
                 report.add_fault(Cause::Unserved(unserved));
                 Some(fix)
             }

@@ -72,16 +72,7 @@ impl Diagnosis {
         }
         self.fixes.retain(|fix| fix.kind != "RelaxPlacement");
         let is_machine = owner.kind == "VirtualMachineInstance";
-        let fix = FixItem::unproven(
-            "RelaxPlacement",
-            format!("pod/{}", pod.key()),
-            words::fixes::share_no_claim(shared, &manager(owner)),
-            Remedy::by_hand(if is_machine {
-                words::fixes::STOP_MIGRATION
-            } else {
-                words::fixes::SHARE_NO_CLAIM
-            }),
-        );
+        let fix = FixItem::share_no_claim(&pod.key(), shared, &manager(owner), is_machine);
         self.fixes.insert(0, fix);
     }
 

@@ -7,7 +7,6 @@ use super::diagnosis::{Answer, Diagnosis};
 use super::fact::{Fact, Often, Speaker, Word};
 use super::items::{ClusterVerdict, FixItem};
 use super::{rejected, words};
-use crate::remedy::Remedy;
 use dra_model::{CREATION_EVENT, Claim, ClaimTemplate, Cluster, Event, Kind, Pod, SchedulerProfile, Time};
 use dra_rules::kubelet::last_end;
 use dra_rules::owners::unplaced_group;
@@ -15,7 +14,7 @@ use dra_rules::reservation::claim_names;
 use dra_rules::scheduling::{Unsimulated, foreign_scheduler, is_outdated, rejections};
 
 impl Word {
-    fn of(who: Speaker, event: &Event) -> Self {
+    pub(super) fn of(who: Speaker, event: &Event) -> Self {
         Self {
             who,
             said: event.message.trim().to_owned(),
@@ -158,12 +157,7 @@ pub(super) fn of_scheduler(
             .push(if word.said.contains(" plugin \"VolumeBinding\"") {
                 rejected::fix(cluster, pod, Unsimulated::VolumeBinding)
             } else {
-                FixItem::unproven(
-                    "LetBind",
-                    format!("pod/{}", pod.key()),
-                    words::fixes::LET_BIND,
-                    Remedy::by_hand(words::fixes::LET_BIND_HOW),
-                )
+                FixItem::let_bind(pod)
             });
         let was = std::mem::replace(&mut report.answer, Answer::Unjudged);
         report.conclude(Answer::NotBound(Box::new(was), word));
@@ -185,7 +179,7 @@ pub(super) fn of_scheduler(
         let group = group.and_then(|key| cluster.pod_group(&key));
         report
             .fixes
-            .extend(group.and_then(|group| FixItem::spread(group)));
+            .extend(group.and_then(|group| FixItem::of_topology(group)));
     }
     let is_outdated = word.who == Speaker::Scheduler && is_outdated(cluster, pod, &word.said);
     report.contradict(word, is_outdated);

@@ -1,5 +1,6 @@
 //! The sentences of explanations. Nothing reads them again.
 
+pub(super) mod advice;
 pub(super) mod fixes;
 mod headline;
 mod notes;
