@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
-
 use dra_allocator::AttemptError;
 use dra_cel::AttributeWanted;
 use dra_model::{
@@ -142,9 +140,7 @@ impl Reason {
 }
 
 /// The answer for one node.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct NodeDiagnosis {
     /// The node.
     pub node: Str,

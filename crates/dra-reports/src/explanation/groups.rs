@@ -54,12 +54,7 @@ pub(super) fn count(
         wanted: u64::try_from(alternative.wanted)
             .ok()
             .filter(|wanted| *wanted > 0),
-        matching: 0,
-        in_use: 0,
-        tainted: 0,
-        blocked: 0,
-        usable: 0,
-        unknown: 0,
+        ..DeviceCount::default()
     };
     for (device, unfit) in alternative.devices.iter().enumerate() {
         let place = match unfit {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::bound::stuck_users;
-use super::items::{FixChange, FixItem, KINDS};
+use super::items::{FixChange, FixItem};
 use super::namesake::differs_in_digits;
 use super::words::fixes::{self as words, About, Before};
 use crate::remedy::{
@@ -124,14 +124,7 @@ impl Helped<'_> {
         let single = |fix: &Fix| {
             let remedy = self.remedy(std::slice::from_ref(fix), false);
             let (kind, target) = self.target(fix);
-            let message = words::change(fix, &self.about(fix));
-            FixChange {
-                kind,
-                target,
-                message,
-                note: remedy.text(),
-                command: remedy.command,
-            }
+            FixChange::new(kind, target, words::change(fix, &self.about(fix)), remedy)
         };
         let mut changes: Vec<FixChange> = recreation
             .into_iter()
@@ -147,7 +140,6 @@ impl Helped<'_> {
             [one] => one.kind,
             _ => "Several",
         };
-        debug_assert!(KINDS.contains(&kind), "{kind} is none of the kinds");
         if changes.len() == 1 {
             changes.clear();
         }
@@ -164,19 +156,12 @@ impl Helped<'_> {
             remedy = remedy.note(words::OTHER_PLATFORM);
         }
         FixItem {
-            kind,
-            target,
-            message,
-            note: remedy.text(),
-            command: remedy.command,
-            look: None,
             proven: !may_be_undone,
             minimal: found.smallest,
             changes,
             nodes: found.nodes.clone(),
-            gets: Vec::new(),
-            risky: false,
             remakes: self.remakes(&found.changes).unwrap_or_default(),
+            ..FixItem::unproven(kind, target, message, remedy)
         }
     }
 
@@ -679,13 +664,7 @@ fn recreation(cluster: &Cluster, pod: &Arc<Pod>) -> FixChange {
     let owner = pod.metadata.controller().map(manager);
     let message = words::recreate(&key, owner.as_deref());
     let remedy = change_pod(cluster, pod, pod, &[], true);
-    FixChange {
-        kind: "RecreatePod",
-        target: format!("pod/{key}"),
-        message,
-        note: remedy.text(),
-        command: remedy.command,
-    }
+    FixChange::new("RecreatePod", format!("pod/{key}"), message, remedy)
 }
 
 /// How `before` becomes `after` by `fixes`, and is created again where it has to be.

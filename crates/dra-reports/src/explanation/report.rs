@@ -16,9 +16,7 @@ use dra_model::{Gap, Key, Str};
 use dra_rules::scheduling::AssumedGate;
 
 /// The report.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct Explanation {
     /// The explained object.
     pub target: Target,
@@ -245,8 +243,7 @@ impl AlikeReason {
 }
 
 /// Nodes that are rejected for the same reason, by the same numbers.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct NodeGroupItem {
     /// The nodes, by name.
     pub nodes: Vec<Str>,
@@ -254,7 +251,6 @@ pub struct NodeGroupItem {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<DeviceCount>,
     /// The cause in words, where numbers do not tell it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Sentence>,
     /// Whether the cause of the report is that of these nodes.
     #[serde(skip)]
@@ -262,9 +258,7 @@ pub struct NodeGroupItem {
 }
 
 /// A reason as it is serialized.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub(super) struct ReasonItem<'r> {
     /// The claim that it is about: `namespace/name`.
     claim: Option<String>,
