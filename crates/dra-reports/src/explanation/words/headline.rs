@@ -1,7 +1,7 @@
 //! The sentences of answers and causes.
 
 use dra_allocator::{AttemptError, ErrorSubject, Failure};
-use dra_model::{Condition, Gate, Key, Pod};
+use dra_model::{Condition, ContainerEnd, Gate, Key, Pod, Str};
 use dra_rules::owners::{OwnerName, Queued, Retry};
 use dra_rules::scheduling::{IN_MEMORY_CLAIM, Spared};
 
@@ -56,10 +56,7 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
         ),
         Answer::Allocated(holding) => allocated(holding),
         Answer::NotNeeded(why, keeps_devices) => no_need(why, *keeps_devices),
-        Answer::Ended(phase, None) => format!("the pod has finished: {phase}"),
-        Answer::Ended(phase, Some((container, end))) => {
-            format!("the pod has finished: {phase} ({})", ended_text(container, end))
-        }
+        Answer::Ended(phase, end) => format!("the pod has finished: {phase}{}", ended(end.as_ref())),
         Answer::Deleted(finalizers) => {
             let kept = match finalizers.as_slice() {
                 [] => String::new(),
@@ -71,30 +68,7 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
         Answer::Failed(fact) => format!("the pod is not running: {}", self::fact(fact)),
         Answer::Bound(bound) => of_bound(bound),
         Answer::Attaching(fact) => stuck_text(fact),
-        Answer::NoPods(
-            owner,
-            NoPods::Failed {
-                failed,
-                limit,
-                last,
-                end,
-                rejected,
-            },
-        ) => {
-            let pods = counted(usize::try_from(*failed).unwrap_or_default(), "pod", "pods");
-            let end = end.as_ref();
-            let end = end.map_or_else(String::new, |(container, end)| {
-                format!(" ({})", ended_text(container, end))
-            });
-            let rejected = rejected
-                .as_ref()
-                .map_or_else(String::new, |fact| format!(" ({})", stuck_text(fact)));
-            format!(
-                "{pods} of {owner} failed, the last {}{end}{rejected}; it retries after a delay, up to backoffLimit {limit}",
-                pod(last)
-            )
-        }
-        Answer::NoPods(owner, why) => format!("{owner} has no pods{}", no_pods(why)),
+        Answer::NoPods(owner, why) => no_pods(owner, why),
         Answer::FewerPods(owner, active, wanted, refused) => {
             format!("{owner} has {active} of {wanted} pods: {}", self::word(refused))
         }
@@ -124,6 +98,13 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
             }
         }
     }
+}
+
+/// How a container ended that failed, in parentheses.
+fn ended(end: Option<&(Str, ContainerEnd)>) -> String {
+    end.map_or_else(String::new, |(container, end)| {
+        format!(" ({})", ended_text(container, end))
+    })
 }
 
 fn no_need(why: &NoNeed, keeps_devices: bool) -> String {
@@ -339,17 +320,7 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
                 causes.collect::<Vec<_>>().join("; ")
             )
         }
-        Cause::NotAlike(alike) => match &alike.of {
-            Compared::Devices(count, kind) => {
-                let (number, kind) = (number(*count), several(kind));
-                format!("no node has {number} available {kind} {}", do_alike(alike))
-            }
-            Compared::Requests(requests) => format!(
-                "no node has available devices for requests {} {}",
-                listed(requests, "and"),
-                do_alike(alike)
-            ),
-        },
+        Cause::NotAlike(alike) => not_alike(Among::All, "available ", alike),
         Cause::NotEnough(requests) => not_enough(Among::All, requests),
         Cause::Queued(queued) => self::queued(queued),
         Cause::Gang(gang, lacks) => {
@@ -554,33 +525,22 @@ pub(super) fn not_enough(among: Among, RequestsTogether { requests, same }: &Req
 
 /// That no devices of these nodes, free or not, share an attribute or differ in it.
 pub(in super::super) fn never_alike(alike: &Alike, among: Among) -> String {
-    match &alike.of {
-        Compared::Devices(count, kind) => {
-            let (number, kind) = (number(*count), several(kind));
-            format!(
-                "{} has {number} {kind} {}{}",
-                which(among),
-                do_alike(alike),
-                available_or_not(alike)
-            )
-        }
-        Compared::Requests(requests) => format!(
-            "{} has devices for requests {} {}{}",
-            which(among),
-            listed(requests, "and"),
-            do_alike(alike),
-            available_or_not(alike)
-        ),
-    }
-}
-
-/// Why devices never do.
-fn available_or_not(alike: &Alike) -> &'static str {
-    if alike.shares_counters {
+    let never = if alike.shares_counters {
         " that can be allocated together: their shared counters never suffice"
     } else {
         ", available or not"
-    }
+    };
+    not_alike(among, "", alike) + never
+}
+
+fn not_alike(among: Among, available: &str, alike: &Alike) -> String {
+    let devices = match &alike.of {
+        Compared::Devices(count, kind) => format!("{} {available}{}", number(*count), several(kind)),
+        Compared::Requests(requests) => {
+            format!("{available}devices for requests {}", listed(requests, "and"))
+        }
+    };
+    format!("{} has {devices} {}", which(among), do_alike(alike))
 }
 
 /// What devices would have to do with an attribute.
@@ -610,22 +570,20 @@ fn of_all(not_all: &NotAll) -> String {
         tainted,
         blocked,
     } = not_all;
-    let is = |count: u64| if count == 1 { "is" } else { "are" };
-    let mut lost = Vec::new();
-    if *in_use > 0 {
-        let by = if users.is_empty() {
-            String::new()
-        } else {
-            format!(" by {}", listed(users, "and"))
-        };
-        lost.push(format!("{in_use} {} in use{by}", is(*in_use)));
-    }
-    if *tainted > 0 {
-        lost.push(format!("{tainted} {} tainted", is(*tainted)));
-    }
-    if *blocked > 0 {
-        lost.push(format!("{blocked} {} unavailable", is(*blocked)));
-    }
+    let by = if users.is_empty() {
+        String::new()
+    } else {
+        format!(" by {}", listed(users, "and"))
+    };
+    let lost = [
+        (*in_use, "in use", by.as_str()),
+        (*tainted, "tainted", ""),
+        (*blocked, "unavailable", ""),
+    ];
+    let lost = lost.into_iter().filter(|(count, ..)| *count > 0);
+    let lost: Vec<String> = lost
+        .map(|(count, how, by)| format!("{count} {} {how}{by}", if count == 1 { "is" } else { "are" }))
+        .collect();
     let others = match others {
         0 => "",
         _ => "; no other node has all of its devices available",
@@ -742,18 +700,16 @@ pub(in super::super) fn one_of_pods(
 
 /// That pods of a Job have failed, the last one of them, and the indexes that are given up.
 pub(in super::super) fn failures(owner: &OwnerName, failed: i64, last: &Pod, indexes: &str) -> String {
+    let failed = failed_pods(owner, failed, &last.key(), failing_end(last).as_ref());
+    match indexes {
+        "" => failed,
+        indexes => format!("{failed}; it does not run indexes {indexes} again"),
+    }
+}
+
+fn failed_pods(owner: &OwnerName, failed: i64, last: &Key, end: Option<&(Str, ContainerEnd)>) -> String {
     let pods = counted(usize::try_from(failed).unwrap_or_default(), "pod", "pods");
-    let end = failing_end(last).map_or_else(String::new, |(container, end)| {
-        format!(" ({})", ended_text(&container, &end))
-    });
-    let indexes = match indexes {
-        "" => String::new(),
-        indexes => format!("; it does not run indexes {indexes} again"),
-    };
-    format!(
-        "{pods} of {owner} failed, the last {}{end}{indexes}",
-        pod(&last.key())
-    )
+    format!("{pods} of {owner} failed, the last {}{}", pod(last), ended(end))
 }
 
 /// That a StatefulSet creates its pods one after another.
@@ -769,8 +725,8 @@ pub(in super::super) fn owner_ended(owner: &OwnerName, said: &Condition) -> Stri
     format!("{owner} has finished: {}", condition(said))
 }
 
-fn no_pods(why: &NoPods) -> String {
-    match why {
+fn no_pods(owner: &OwnerName, why: &NoPods) -> String {
+    let why = match why {
         NoPods::Queued(queued) => format!(": {}", self::queued(queued)),
         NoPods::Managed(by) => format!(" here: {by} runs it, not the Job controller (spec.managedBy)"),
         NoPods::Suspended(None) => ": it is suspended: set spec.suspend to false to run it".to_owned(),
@@ -781,9 +737,22 @@ fn no_pods(why: &NoPods) -> String {
         NoPods::Refused(word) => format!(": {}", self::word(word)),
         NoPods::Ended(said) => format!(": it has finished: {}", condition(said)),
         NoPods::Zero(field) => format!(": spec.{field} is 0"),
-        NoPods::Failed { .. } => String::new(),
+        NoPods::Failed {
+            failed,
+            limit,
+            last,
+            end,
+            rejected,
+        } => {
+            let failed = failed_pods(owner, *failed, last, end.as_ref());
+            let rejected = rejected
+                .as_ref()
+                .map_or_else(String::new, |fact| format!(" ({})", stuck_text(fact)));
+            return format!("{failed}{rejected}; it retries after a delay, up to backoffLimit {limit}");
+        }
         NoPods::Unknown => "; the reason is unknown".to_owned(),
-    }
+    };
+    format!("{owner} has no pods{why}")
 }
 
 fn condition(said: &Condition) -> String {
