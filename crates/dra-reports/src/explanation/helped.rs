@@ -32,7 +32,7 @@ use dra_rules::reservation::{
 };
 use dra_rules::scheduling::{
     Edited, Fix, Fixes, Found, Rewording, change_of_pod, is_extended, marked_for_removal,
-    remaining_consumers, tells_removal, unfit_taint,
+    remaining_consumers, unfit_taint,
 };
 
 /// Labels of nodes that tell which images run there.
@@ -264,9 +264,12 @@ impl Helped<'_> {
             Fix::RestoreNode { node } => restoring(self.cluster, node),
             Fix::LiftNodeTaint { node, key, effect } => {
                 let lift = Remedy::command(lift_node_taint(node, key, effect));
-                let taints = self.cluster.node(node).map(|node| node.spec.taints.iter());
-                let marked = taints.into_iter().flatten().find_map(marked_for_removal);
-                match marked.filter(|_| tells_removal(key)) {
+                let node = self.cluster.node(node).into_iter();
+                let mut taints = node.flat_map(|node| &node.spec.taints);
+                match taints
+                    .find(|taint| taint.key == *key)
+                    .and_then(marked_for_removal)
+                {
                     Some(marked) => lift.note(words::left_by_autoscaler(marked)),
                     None => lift.note(words::TAINT_IS_MEANT),
                 }
@@ -448,13 +451,19 @@ impl Helped<'_> {
         constraint.is_some_and(|constraint| constraint.distinct_attribute.is_some())
     }
 
+    /// `pod/NAMESPACE/NAME`; empty for claims alone.
+    fn own(&self) -> String {
+        self.pod
+            .map_or_else(String::new, |pod| format!("pod/{}", pod.key()))
+    }
+
     /// Kind and target of a change.
     fn target(&self, fix: &Fix) -> (&'static str, String) {
         let of_request = |claim: &Key, request: &str| format!("claim/{claim} request {request}");
-        let own = || {
-            self.pod
-                .map_or_else(String::new, |pod| format!("pod/{}", pod.key()))
-        };
+        let of_selector =
+            |claim, request, place: &usize| format!("{} selector #{place}", of_request(claim, request));
+        let own = || self.own();
+        let of_container = |container: &Str| format!("{} container {container}", self.own());
         match fix {
             Fix::Release { claim, .. } => ("ReleaseClaim", format!("claim/{claim}")),
             Fix::RenewClaim { claim, .. } => ("RenewClaim", format!("claim/{claim}")),
@@ -463,32 +472,23 @@ impl Helped<'_> {
             Fix::Fewer { claim, request, .. } => ("FewerDevices", of_request(claim, request)),
             Fix::LessResource {
                 container, resource, ..
-            } if !is_extended(resource) => (
-                "LessResource",
-                match container {
-                    Some(container) => format!("{} container {container}", own()),
-                    None => own(),
+            } => (
+                if is_extended(resource) {
+                    "FewerDevices"
+                } else {
+                    "LessResource"
                 },
+                container.as_ref().map_or_else(own, of_container),
             ),
-            Fix::LessResource { container: None, .. } => ("FewerDevices", own()),
-            Fix::LessResource {
-                container: Some(container),
-                ..
-            }
-            | Fix::DropExtended { container, .. } => {
-                ("FewerDevices", format!("{} container {container}", own()))
-            }
-            Fix::UseResource { container, .. } => ("UseResource", format!("{} container {container}", own())),
+            Fix::DropExtended { container, .. } => ("FewerDevices", of_container(container)),
+            Fix::UseResource { container, .. } => ("UseResource", of_container(container)),
             Fix::LessCapacity { claim, request, .. } => ("LessCapacity", of_request(claim, request)),
             Fix::DropTerm {
                 claim,
                 request,
                 selector,
                 ..
-            } => (
-                "RelaxSelector",
-                format!("{} selector #{selector}", of_request(claim, request)),
-            ),
+            } => ("RelaxSelector", of_selector(claim, request, selector)),
             Fix::ReplaceTerm {
                 claim,
                 request,
@@ -500,7 +500,7 @@ impl Helped<'_> {
                     Rewording::Guarded => "GuardSelector",
                     Rewording::Corrected | Rewording::Published => "CorrectSelector",
                 },
-                format!("{} selector #{selector}", of_request(claim, request)),
+                of_selector(claim, request, selector),
             ),
             Fix::DropConstraint { claim, place, .. } => {
                 ("DropConstraint", format!("claim/{claim} constraint #{place}"))
@@ -520,9 +520,7 @@ impl Helped<'_> {
     /// What the sentence of a change names.
     fn about(&self, fix: &Fix) -> About {
         About {
-            pod: self
-                .pod
-                .map_or_else(String::new, |pod| format!("pod/{}", pod.key())),
+            pod: self.own(),
             object: fix
                 .edits_claim()
                 .map_or_else(String::new, |claim| self.object(claim)),
