@@ -1,5 +1,6 @@
 //! The nodes that are rejected in groups, with the numbers of their devices.
 
+use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -143,12 +144,12 @@ enum Common {
 impl Reason {
     /// Available part of a limited amount.
     fn left(&self) -> Option<Quantity> {
-        self.fact.amounts().map(|amounts| amounts.left)
+        self.fact.limit().map(|(_, amounts)| amounts.left)
     }
 
     fn in_common(&self) -> Common {
-        match self.fact.amounts() {
-            Some(Amounts { wanted, total, .. }) => Common::Amounts(wanted, total),
+        match self.fact.limit() {
+            Some((_, Amounts { wanted, total, .. })) => Common::Amounts(wanted, total),
             None => Common::Brief(self.brief()),
         }
     }
@@ -168,8 +169,8 @@ impl Reason {
             {
                 Brief::Seen(terms.iter().flat_map(|term| term.seen.iter().cloned()).collect())
             }
-            fact @ Fact::RuledOut(..) => match fact.amounts() {
-                Some(amounts) => Brief::Amounts(fact.limited(), amounts),
+            fact @ Fact::RuledOut(..) => match fact.limit() {
+                Some((limited, amounts)) => Brief::Amounts(limited, amounts),
                 None => Brief::Fact(fact.clone()),
             },
             Fact::Plain(Plain::NodeResourcesFit(lacks)) => Brief::Lacks(lacks.clone(), false),
@@ -246,13 +247,9 @@ impl NodeGroup {
                 )
             })
         };
-        groups.sort_by(|a, b| {
-            lacks(a)
-                .is_none()
-                .cmp(&lacks(b).is_none())
-                .then_with(|| lacks(a).cmp(&lacks(b)))
-                .then_with(|| b.nodes.len().cmp(&a.nodes.len()))
-                .then_with(|| a.nodes.cmp(&b.nodes))
+        groups.sort_by_cached_key(|group| {
+            let (lacks, nodes) = (lacks(group), &group.nodes);
+            (lacks.is_none(), lacks, Reverse(nodes.len()), nodes.clone())
         });
         groups
     }

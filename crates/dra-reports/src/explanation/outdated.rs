@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use super::absence::selects;
 use super::diagnosis::{Beside, Cause, Diagnosis, Outdated};
 use super::groups;
-use dra_allocator::devices::{ClassSelectors, Match};
+use dra_allocator::devices::ClassSelectors;
 use dra_model::{DeviceRequest, Pool, Str};
 use dra_rules::scheduling::Cycle;
 
@@ -30,18 +31,9 @@ fn of_pool(pool: &Pool<'_>, selectors: &ClassSelectors, spec: &DeviceRequest) ->
         slices: pool.outdated.clone(),
         ..pool.clone()
     };
-    let mut expressions = spec.selectors.iter().map(|selector| selector.cel.as_ref());
-    let expressions: Option<Vec<_>> = expressions
-        .by_ref()
-        .map(|cel| Some(selectors.selector(&cel?.expression)))
-        .collect();
-    let expressions = expressions?;
     let mut found: Option<Outdated> = None;
     for (slice, device, selectable) in selectors.devices(&older) {
-        let selects = |selector| selectors.is_selected(selector, &selectable) == Ok(true);
-        let is_wanted = selectors.matches(&spec.device_class_name, &selectable) == Match::Yes
-            && expressions.iter().all(|selector| selects(selector));
-        if current.contains(&device.name) || !is_wanted {
+        if current.contains(&device.name) || !selects(selectors, spec, &selectable) {
             continue;
         }
         found

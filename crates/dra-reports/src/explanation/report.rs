@@ -96,13 +96,11 @@ fn short_of(nodes: &[NodeDiagnosis], node: &Str, brief: &Brief) -> Option<String
         return None;
     };
     let node = nodes.iter().find(|known| known.node == *node)?;
+    let limit = Some((limited.clone(), amounts.clone()));
     let facts = node.reasons.iter().map(|reason| &reason.fact);
-    let facts = facts.filter(|fact| fact.limited() == *limited && fact.amounts().as_ref() == Some(amounts));
-    let facts: BTreeSet<&Fact> = facts.collect();
-    match facts.into_iter().collect::<Vec<_>>().as_slice() {
-        [only] => Some(words::of_reason(None, only)),
-        _ => None,
-    }
+    let facts: BTreeSet<&Fact> = facts.filter(|fact| fact.limit() == limit).collect();
+    let only = facts.first().filter(|_| facts.len() == 1);
+    only.map(|only| words::of_reason(None, only))
 }
 
 impl From<Diagnosis> for Explanation {
@@ -283,7 +281,7 @@ impl Serialize for Reason {
             request: self.request.as_ref(),
             device: self.device.as_ref().map(ToString::to_string),
             code: self.code(),
-            amounts: self.fact.amounts(),
+            amounts: self.fact.limit().map(|(_, amounts)| amounts),
             message: self.message(),
         };
         item.serialize(serializer)
