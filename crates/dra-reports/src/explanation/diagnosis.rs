@@ -568,8 +568,8 @@ pub(crate) struct Alike {
 /// Why it does not fit even with every device available and untainted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Never {
-    /// No reason is one for all nodes.
-    EvenEmpty,
+    /// No reason is one for all nodes, or no device is left at this step.
+    EvenEmpty(Option<Absence>),
     /// No node meets the pod's other requirements.
     NoNode,
     /// The same on all nodes.

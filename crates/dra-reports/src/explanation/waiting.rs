@@ -47,10 +47,11 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
     // What is not there at all is counted already.
     let is_absent = matches!(report.cause, Some(Cause::Absent(_)));
     let lasting = |judged: &[Str], rest: Among| {
-        let Start::Cycle(cycle) = explained.subject.start(&empty) else {
-            return None;
+        let found = match explained.subject.start(&empty) {
+            Start::Cycle(cycle) => lasting(&cycle, judged, rest, is_absent),
+            Start::Obstacle(_) | Start::Unknown(_) => None,
         };
-        lasting(&cycle, judged, rest, is_absent)
+        found.unwrap_or(Never::EvenEmpty(None))
     };
     let unknown = |why: &str| item(Helps::Unknown, words::unknown_wait(why));
     let coming = explained
@@ -70,25 +71,19 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
                 _ => Among::Left(1),
             };
             // The cause is that of the cluster as it is taken to be, whether or not it lasts.
-            let lasting = lasting(&judged, rest);
-            let why = lasting.as_ref().map(|lasting| &lasting.why);
+            let never = lasting(&judged, rest);
             let new = match (hanging, coming) {
                 (Some(open), _) => unknown(&open),
                 (None, Some(event)) => unknown(&words::node_is_coming(event)),
-                (None, None) => item(Helps::Never, words::never(why.unwrap_or(&Never::EvenEmpty))),
+                (None, None) => item(Helps::Never, words::never(&never)),
             };
-            report.cause = lasting.and_then(|lasting| lasting.cause).or(report.cause.take());
+            report.cause = never.cause().or(report.cause.take());
             new
         }
         Waiting::Unknown(Uncertain::Pools { pools, elsewhere }) => {
-            let lasting = (!elsewhere.is_empty()).then(|| lasting(&elsewhere, Among::Other));
-            let why = lasting.as_ref().map(|lasting| {
-                let why = lasting.as_ref().map(|lasting| &lasting.why);
-                why.unwrap_or(&Never::EvenEmpty)
-            });
-            let new = item(Helps::Unknown, words::unusable_pools(&pools, why));
-            let cause = lasting.flatten().and_then(|lasting| lasting.cause);
-            report.cause = cause.or(report.cause.take());
+            let never = (!elsewhere.is_empty()).then(|| lasting(&elsewhere, Among::Other));
+            let new = item(Helps::Unknown, words::unusable_pools(&pools, never.as_ref()));
+            report.cause = never.and_then(Never::cause).or(report.cause.take());
             new
         }
         Waiting::Unknown(Uncertain::Spared {
@@ -401,11 +396,17 @@ pub(super) fn add_waiting(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod) 
     }
 }
 
-/// Permanent reason why it does not fit.
-struct Lasting {
-    why: Never,
-    /// As the cause of the report, where the numbers of the devices do not show it.
-    cause: Option<Cause>,
+impl Never {
+    /// The same as the cause of the report, where the numbers of the devices do not show it.
+    fn cause(self) -> Option<Cause> {
+        match self {
+            Self::EvenEmpty(absence) => absence.map(Cause::Absent),
+            Self::Same(brief) => Some(Cause::Alike(brief)),
+            Self::NotEnough(_, together) => Some(Cause::NotEnough(together)),
+            Self::NotAlike(_, alike) => Some(Cause::NotAlike(alike)),
+            Self::NoNode | Self::NoDevice(..) | Self::AtMost { .. } => None,
+        }
+    }
 }
 
 /// A request that has too few devices on a node with every device free.
@@ -413,16 +414,11 @@ type Short = (Key, Str);
 
 /// What keeps it from fitting on each of the `judged` nodes of the emptied cluster. Where they are not all nodes, `rest` calls them; `is_absent`
 /// says that the cause counts already what is not there.
-fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> Option<Lasting> {
+fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> Option<Never> {
     let cluster = cycle.scheduler().cluster();
     let all = cluster.nodes().count();
     let among = match judged.len() {
-        0 => {
-            return Some(Lasting {
-                why: Never::NoNode,
-                cause: None,
-            });
-        }
+        0 => return Some(Never::NoNode),
         some if some == all => Among::All,
         _ => rest,
     };
@@ -467,35 +463,22 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> O
             if most > 0 || limits.any(|other| other != first) {
                 return None;
             }
-            return Some(Lasting {
-                why: Never::Same((**brief).clone()),
-                cause: Some(Cause::Alike((**brief).clone())),
-            });
+            return Some(Never::Same((**brief).clone()));
         }
         let kind = DeviceKind::of(spec);
-        let why = match most {
-            0 => {
-                let absence = if is_absent {
-                    None
-                } else {
-                    absence(cluster, &selectors, spec)
-                };
-                if is_absent || absence.is_some() {
-                    return Some(Lasting {
-                        why: Never::EvenEmpty,
-                        cause: absence.map(Cause::Absent),
-                    });
-                }
-                Never::NoDevice(among, kind)
-            }
+        return Some(match most {
+            0 if is_absent => Never::EvenEmpty(None),
+            0 => match absence(cluster, &selectors, spec) {
+                None => Never::NoDevice(among, kind),
+                absence => Never::EvenEmpty(absence),
+            },
             most => Never::AtMost {
                 among,
                 wanted,
                 most,
                 kind,
             },
-        };
-        return Some(Lasting { why, cause: None });
+        });
     };
     match first {
         Together::Constraints(names, _) => {
@@ -516,7 +499,8 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> O
             if short.is_some_and(|short| !short.iter().any(is_of_it)) {
                 return None;
             }
-            Some(of_constraint(cluster, &selectors, owner, name, requests, among))
+            let alike = of_constraint(cluster, &selectors, owner, name, requests);
+            Some(Never::NotAlike(among, alike))
         }
         Together::Requests {
             requests,
@@ -542,10 +526,7 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> O
                 &[]
             };
             let together = diagnosis::RequestsTogether::of(names, specs);
-            Some(Lasting {
-                why: Never::NotEnough(among, together.clone()),
-                cause: Some(Cause::NotEnough(together)),
-            })
+            Some(Never::NotEnough(among, together))
         }
         _ => None,
     }
@@ -618,8 +599,7 @@ fn of_constraint(
     claim: &Claim,
     name: &ConstraintName,
     requests: Vec<Str>,
-    among: Among,
-) -> Lasting {
+) -> Alike {
     let specs: Vec<&DeviceRequest> = requests
         .iter()
         .filter_map(|request| groups::spec(claim, request))
@@ -636,15 +616,11 @@ fn of_constraint(
         }
         _ => Compared::Requests(requests),
     };
-    let alike = Alike {
+    Alike {
         same: name.same,
         attribute: name.attribute.clone(),
         lists_of: lists_of(cluster, &name.attribute),
         shares_counters,
         of,
-    };
-    Lasting {
-        why: Never::NotAlike(among, alike.clone()),
-        cause: Some(Cause::NotAlike(alike)),
     }
 }

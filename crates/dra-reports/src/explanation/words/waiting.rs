@@ -21,7 +21,7 @@ pub(in super::super) fn never(why: &Never) -> String {
 
 fn of_never(why: &Never) -> String {
     match why {
-        Never::EvenEmpty => "it would not fit on an empty cluster".to_owned(),
+        Never::EvenEmpty(_) => "it would not fit on an empty cluster".to_owned(),
         Never::NoNode => "no node meets the pod's other requirements".to_owned(),
         Never::Same(same) => brief(same),
         Never::NoDevice(among, kind) => {
