@@ -26,7 +26,7 @@ use dra_rules::scheduling::{of_kubelet, of_placed, of_rejected, preemptors};
 impl Holding {
     /// What `claim` holds, if it is allocated.
     pub(super) fn of(claim: &Claim) -> Option<Self> {
-        claim.status.allocation.as_ref()?;
+        let selector = claim.status.allocation.as_ref()?.node_selector.as_ref();
         let namespace = &claim.metadata.namespace;
         let consumer = |entry: &dra_model::ConsumerReference| {
             if entry.is_pod() {
@@ -37,7 +37,6 @@ impl Holding {
                 entry.to_string()
             }
         };
-        let selector = claim.status.allocation.as_ref()?.node_selector.as_ref();
         Some(Self {
             node: selector.and_then(|selector| selector.single_node()).cloned(),
             devices: claim
@@ -385,26 +384,25 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
             }
             // A container that ends may do so for its device, or for one that it does not get.
             if matches!(stuck.cause, Cause::ContainerEnds(..)) {
-                if let Some(unhealthy) = stages.unhealthy(pod) {
-                    report.notes.push(cause_text(&unhealthy.cause, &Subject::of(pod)));
-                    let of_device = PodStage {
-                        stuck: Some(unhealthy),
+                let help_besides = |report: &mut Diagnosis, stuck: Stuck| {
+                    report.notes.push(cause_text(&stuck.cause, &Subject::of(pod)));
+                    let besides = PodStage {
+                        stuck: Some(stuck),
                         ..found.clone()
                     };
-                    help(report, stages, &of_device);
+                    help(report, stages, &besides);
+                };
+                if let Some(unhealthy) = stages.unhealthy(pod) {
+                    help_besides(report, unhealthy);
                 }
                 report.notes.extend(offered_twice(stages, pod));
                 if let Some(cause) = stages.feature_off(pod) {
-                    report.notes.push(cause_text(&cause, &Subject::of(pod)));
-                    let of_kubelet = PodStage {
-                        stuck: Some(Stuck {
-                            cause,
-                            since: None,
-                            evidence: Vec::new(),
-                        }),
-                        ..found.clone()
+                    let off = Stuck {
+                        cause,
+                        since: None,
+                        evidence: Vec::new(),
                     };
-                    help(report, stages, &of_kubelet);
+                    help_besides(report, off);
                 }
             }
             let lacks_programs = matches!(

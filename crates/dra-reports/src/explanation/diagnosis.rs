@@ -440,8 +440,8 @@ pub(crate) enum Cause {
     Queued(Queued),
     /// The pod's PodGroup is not placed, and what the first of its pods lacks.
     Gang(Gang, Option<Box<GangCause>>),
-    /// The status of the pod names a claim that it cannot use.
-    Status(StatusProblem),
+    /// The status of the pod names this claim, which it cannot use.
+    Status(Key, StatusProblem),
 }
 
 /// What is known of a cause besides.
@@ -689,32 +689,34 @@ impl DeviceKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StatusProblem {
     /// It does not exist any more.
-    Gone(Key),
+    Gone,
     /// It was made for an earlier pod of the same name.
-    OfEarlierPod(Key),
+    OfEarlierPod,
     /// It was made for this one.
-    Of(Key, String),
+    Of(String),
     /// It was created for no pod.
-    NotMade(Key),
+    NotMade,
 }
 
-impl StatusProblem {
-    /// Of what the pod lacks; nothing where its status names no claim.
-    pub(super) fn of(cluster: &Cluster, pod: &Pod, lacks: &Lacks) -> Option<Self> {
-        match lacks {
-            Lacks::Name => None,
-            Lacks::Claim(key) => Some(Self::Gone(key.clone())),
+impl Cause {
+    /// That of the status of the pod, which lacks this; nothing where it names no claim.
+    pub(super) fn of_status(cluster: &Cluster, pod: &Pod, lacks: &Lacks) -> Option<Self> {
+        let (key, problem) = match lacks {
+            Lacks::Name => return None,
+            Lacks::Claim(key) => (key, StatusProblem::Gone),
             Lacks::Owner(key) => {
                 let owner = cluster.claim(key).and_then(|claim| claim.metadata.controller());
-                Some(match owner {
+                let problem = match owner {
                     Some(owner) if owner.kind == "Pod" && owner.name == pod.metadata.name => {
-                        Self::OfEarlierPod(key.clone())
+                        StatusProblem::OfEarlierPod
                     }
-                    Some(owner) => Self::Of(key.clone(), dra_rules::reservation::manager(owner)),
-                    None => Self::NotMade(key.clone()),
-                })
+                    Some(owner) => StatusProblem::Of(dra_rules::reservation::manager(owner)),
+                    None => StatusProblem::NotMade,
+                };
+                (key, problem)
             }
-        }
+        };
+        Some(Self::Status(key.clone(), problem))
     }
 }
 
@@ -794,8 +796,8 @@ impl Cause {
             Self::Besides(cause, _) => cause.code(),
             Self::Queued(_) => "Queued",
             Self::Gang(gang, _) => Fact::Gang(gang.clone()).code(),
-            Self::Status(StatusProblem::Gone(_)) => "ClaimMissing",
-            Self::Status(_) => "ClaimNotOwned",
+            Self::Status(_, StatusProblem::Gone) => "ClaimMissing",
+            Self::Status(..) => "ClaimNotOwned",
         }
     }
 }

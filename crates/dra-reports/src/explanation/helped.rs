@@ -343,11 +343,11 @@ impl Helped<'_> {
             Fix::Release { claim, in_use: true } => self.cluster.claim(claim),
             _ => None,
         });
-        let pods = claims.flat_map(|claim| {
-            let others = self.others(claim).into_iter();
-            others.filter_map(|entry| pod_of_entry(self.cluster, claim, entry))
-        });
-        pods.map(|pod| pod.key()).collect()
+        let keys = |claim: &Arc<Claim>| -> Vec<Key> {
+            let others = self.others(claim);
+            self.pods_of(claim, &others).map(|pod| pod.key()).collect()
+        };
+        claims.flat_map(keys).collect()
     }
 
     /// The highest owner of the pods that have to end, and their namespace, where nothing else is changed.
@@ -383,20 +383,22 @@ impl Helped<'_> {
     fn of_others(&self, claim: &Claim, consumers: &[&ConsumerReference]) -> Option<String> {
         let pod = self.pod?;
         let is_elsewhere = pod.metadata.namespace != claim.metadata.namespace;
-        let others = consumers
-            .iter()
-            .filter_map(|entry| pod_of_entry(self.cluster, claim, entry));
-        let most = others.map(|other| other.priority()).max();
+        let most = self.pods_of(claim, consumers).map(|other| other.priority()).max();
         let higher = most.filter(|priority| *priority > pod.priority());
         (is_elsewhere || higher.is_some()).then(|| words::of_others(is_elsewhere, higher, pod.priority()))
     }
 
+    /// The pods among the consumers.
+    fn pods_of(&self, claim: &Claim, consumers: &[&ConsumerReference]) -> impl Iterator<Item = &Arc<Pod>> {
+        let entries = consumers.iter();
+        entries.filter_map(|entry| pod_of_entry(self.cluster, claim, entry))
+    }
+
     /// The gangs of the pods among the consumers.
     fn gangs(&self, claim: &Claim, consumers: &[&ConsumerReference]) -> BTreeSet<Key> {
-        let pods = consumers
-            .iter()
-            .filter_map(|entry| pod_of_entry(self.cluster, claim, entry));
-        let keys = pods.filter_map(|pod| Some(pod.metadata.beside(pod.pod_group()?)));
+        let keys = self
+            .pods_of(claim, consumers)
+            .filter_map(|pod| Some(pod.metadata.beside(pod.pod_group()?)));
         keys.filter(|key| {
             let group = self.cluster.pod_group(key);
             group.is_some_and(|group| group.spec.scheduling_policy.gang.is_some())
@@ -624,9 +626,7 @@ impl Helped<'_> {
 
     /// The only owner of the pods among the consumers that have not ended.
     fn owned(&self, claim: &Claim, consumers: &[&ConsumerReference]) -> Option<Before> {
-        let pods = consumers
-            .iter()
-            .filter_map(|entry| pod_of_entry(self.cluster, claim, entry));
+        let pods = self.pods_of(claim, consumers);
         let pods: Vec<&Arc<Pod>> = pods.filter(|pod| !pod.is_terminal()).collect();
         let owner = only_owner(self.cluster, &pods)?;
         let ending = Ending::of(self.cluster, &pods, &self.enough, &owner);

@@ -5,7 +5,7 @@ use dra_model::{Cluster, Key, Pod};
 use dra_rules::reservation::{ClaimNameError, claim_names};
 use dra_rules::scheduling::{ClaimProblem, Obstacle};
 
-use super::diagnosis::{Answer, Beside, Cause, GangCause, OnNode, Place, StatusProblem, Why};
+use super::diagnosis::{Answer, Beside, Cause, GangCause, OnNode, Place, Why};
 use super::fact::{Brief, Evidence, Fact, NotMade};
 use crate::allocation::{Gang, GangLacks};
 
@@ -137,14 +137,9 @@ impl Cause {
                     None => {}
                 }
             }
-            Self::TooManyConsumers(claim)
-            | Self::AllocatedNowhere(claim, _)
-            | Self::Status(
-                StatusProblem::Gone(claim)
-                | StatusProblem::OfEarlierPod(claim)
-                | StatusProblem::Of(claim, _)
-                | StatusProblem::NotMade(claim),
-            ) => own.erase_claim(claim),
+            Self::TooManyConsumers(claim) | Self::AllocatedNowhere(claim, _) | Self::Status(claim, _) => {
+                own.erase_claim(claim);
+            }
             Self::Nowhere(_, groups) => {
                 for group in groups {
                     for count in &mut group.devices {

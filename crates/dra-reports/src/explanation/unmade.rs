@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::diagnosis::{Cause, Diagnosis, StatusProblem};
+use super::diagnosis::{Cause, Diagnosis};
 use super::fact::{Brief, Fact, NotMade};
 use super::helped::name_other_kind;
 use super::items::FixItem;
@@ -75,7 +75,7 @@ impl Explained<'_> {
             report.tell_unknown(self.cluster(), gap);
             return true;
         }
-        let status = StatusProblem::of(self.cluster(), pod, &own.lacks).map(Cause::Status);
+        let status = Cause::of_status(self.cluster(), pod, &own.lacks);
         report.cause = report.cause.take().or(status);
         if self.is_refused {
             return true;

@@ -164,14 +164,12 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
                 let fix = FixItem::of_strategy(explained.cluster(), pod, nodes);
                 report.fixes.extend(fix);
             }
-            let ended = consumers.iter().find_map(|consumer| match consumer {
-                Consumer::Pod(key) => ended_owner(explained.cluster(), explained.cluster().pod(key)?),
-                Consumer::PodGroup(_) => None,
-            });
+            let cluster = explained.cluster();
+            let ended = holders(cluster, &consumers).find_map(|pod| ended_owner(cluster, pod));
             if let Some(owner) = ended.filter(|_| are_held(report)) {
                 report.add_beside(Beside::LeftOver(owner));
             }
-            let kept = kept_running(explained.cluster(), &consumers);
+            let kept = kept_running(cluster, &consumers);
             report.notes.extend(idle_holders(explained, &consumers));
             report.notes.extend(held_up(explained, &consumers));
             if lacks.is_empty() && has_priority(explained, &consumers) {
@@ -292,6 +290,17 @@ fn ends(consumers: &[Consumer], count: usize, nodes: Vec<Str>, summary: String) 
     }
 }
 
+/// The pods among the consumers.
+fn holders<'c, 'n>(
+    cluster: &'c Cluster,
+    consumers: impl IntoIterator<Item = &'n Consumer>,
+) -> impl Iterator<Item = &'c Arc<Pod>> {
+    consumers.into_iter().filter_map(|consumer| match consumer {
+        Consumer::Pod(key) => cluster.pod(key),
+        Consumer::PodGroup(_) => None,
+    })
+}
+
 /// Consumers that are looked at.
 const HOLDERS: usize = 3;
 
@@ -299,9 +308,10 @@ const HOLDERS: usize = 3;
 fn idle_holders(explained: &Explained<'_>, consumers: &[Consumer]) -> Vec<String> {
     let (cluster, now) = (explained.cluster(), explained.settings.now);
     let stages = Stages::of(cluster, now);
-    let sentence = |consumer: &Consumer| {
-        let Consumer::Pod(key) = consumer else { return None };
-        let pod = cluster.pod(key).filter(|pod| !pod.metadata.is_deleting())?;
+    let holders = holders(cluster, consumers.iter().take(HOLDERS));
+    let holders = holders.filter(|pod| !pod.metadata.is_deleting());
+    let sentences = holders.filter_map(|pod| {
+        let key = &pod.key();
         let found = stages.pod(pod)?;
         if found.stage == Stage::Running
             && let Some(unlisted) = unlisted(cluster, pod)
@@ -316,17 +326,16 @@ fn idle_holders(explained: &Explained<'_>, consumers: &[Consumer]) -> Vec<String
             kubelet::Cause::ContainersLeft { .. } => Some(words::lasting_holder(key, &why)),
             _ => (found.stage != Stage::Running).then(|| words::idle_holder(key, &why)),
         }
-    };
-    consumers.iter().take(HOLDERS).filter_map(sentence).collect()
+    });
+    sentences.collect()
 }
 
 /// Returns whether the pod has a higher priority than one of the consumers.
 fn has_priority(explained: &Explained<'_>, consumers: &[Consumer]) -> bool {
-    let is_lower = |consumer: &Consumer| {
-        let Consumer::Pod(key) = consumer else { return None };
-        Some(explained.cluster().pod(key)?.priority() < explained.pod?.priority())
-    };
-    consumers.iter().any(|consumer| is_lower(consumer) == Some(true))
+    let mut holders = holders(explained.cluster(), consumers);
+    explained
+        .pod
+        .is_some_and(|pod| holders.any(|holder| holder.priority() < pod.priority()))
 }
 
 /// That the Job of the pod and one of the consumers' may hold each other up: both have pods with devices, and pods that wait for devices.
@@ -344,15 +353,11 @@ fn held_up(explained: &Explained<'_>, consumers: &[Consumer]) -> Option<String> 
                 && pod.metadata.is_sibling(&of.metadata)
         })
     };
-    let other = |consumer: &Consumer| {
-        let Consumer::Pod(key) = consumer else { return None };
-        let holder = cluster
-            .pod(key)
-            .filter(|holder| !holder.metadata.is_sibling(&pod.metadata))?;
-        Some((&job(holder)?.uid, holder))
-    };
+    let others = holders(cluster, consumers).filter(|holder| !holder.metadata.is_sibling(&pod.metadata));
     // One pod of each Job.
-    let others: BTreeMap<&Str, &Arc<Pod>> = consumers.iter().filter_map(other).collect();
+    let others: BTreeMap<&Str, &Arc<Pod>> = others
+        .filter_map(|holder| Some((&job(holder)?.uid, holder)))
+        .collect();
     let holder = others.into_values().find(|holder| has_sibling(holder, false))?;
     let other = job(holder).filter(|_| has_sibling(pod, true))?;
     Some(words::held_up(&manager(own), &manager(other)))
@@ -369,9 +374,7 @@ fn ended_owner(cluster: &Cluster, pod: &Pod) -> Option<OwnerName> {
 
 /// The owners that keep some of the consumers running.
 fn kept_running(cluster: &Cluster, consumers: &[Consumer]) -> BTreeSet<String> {
-    let owner = |consumer: &Consumer| {
-        let Consumer::Pod(key) = consumer else { return None };
-        let pod = cluster.pod(key).filter(|pod| !pod.metadata.is_deleting())?;
+    let owner = |pod: &Arc<Pod>| {
         let is_job = pod.metadata.controller()?.kind == "Job";
         let comes_again = matches!(
             Replacing::of(cluster, pod),
@@ -381,7 +384,8 @@ fn kept_running(cluster: &Cluster, consumers: &[Consumer]) -> BTreeSet<String> {
         let owner = top_owner(cluster, pod).filter(|_| keeps)?;
         Some(controller(&pod.metadata, &owner))
     };
-    consumers.iter().filter_map(owner).collect()
+    let holders = holders(cluster, consumers).filter(|pod| !pod.metadata.is_deleting());
+    holders.filter_map(owner).collect()
 }
 
 /// Names pods that wait for this one, which has no node: what gathers their nodes lets none of them start before.

@@ -334,21 +334,15 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
                 }
             }
         }
-        Cause::Status(problem) => match problem {
-            StatusProblem::Gone(key) => {
-                format!("its status names {}, which no longer exists", claim(key))
-            }
-            StatusProblem::OfEarlierPod(key) => format!(
-                "its status names {}, which was created for an earlier pod with the same name",
-                claim(key)
-            ),
-            StatusProblem::Of(key, owner) => {
-                format!("its status names {}, which was created for {owner}", claim(key))
-            }
-            StatusProblem::NotMade(key) => {
-                format!("its status names {}, which was not created for it", claim(key))
-            }
-        },
+        Cause::Status(key, problem) => {
+            let why = match problem {
+                StatusProblem::Gone => "no longer exists".to_owned(),
+                StatusProblem::OfEarlierPod => "was created for an earlier pod with the same name".to_owned(),
+                StatusProblem::Of(owner) => format!("was created for {owner}"),
+                StatusProblem::NotMade => "was not created for it".to_owned(),
+            };
+            format!("its status names {}, which {why}", claim(key))
+        }
     }
 }
 
