@@ -120,17 +120,10 @@ pub(super) fn former_users(cluster: &Cluster, claim: &Claim) -> Option<String> {
 pub(super) fn told_by_drivers(claim: &Claim) -> Vec<String> {
     let mut alike: Vec<(&Condition, Vec<DeviceId>)> = Vec::new();
     for (device, condition) in unmet_conditions(claim) {
-        let what = |condition: &Condition| {
-            let Condition {
-                type_,
-                reason,
-                message,
-                ..
-            } = condition;
-            (type_.clone(), reason.clone(), message.clone())
-        };
-        let is_same = |known: &&mut (&Condition, Vec<DeviceId>)| {
-            what(known.0) == what(condition) && known.1.iter().any(|other| other.driver == device.driver)
+        let is_same = |(known, devices): &&mut (&Condition, Vec<DeviceId>)| {
+            (&known.type_, &known.reason, &known.message)
+                == (&condition.type_, &condition.reason, &condition.message)
+                && devices.iter().any(|other| other.driver == device.driver)
         };
         match alike.iter_mut().find(is_same) {
             Some((_, devices)) => devices.push(device),
@@ -303,11 +296,8 @@ pub(super) fn attaching(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod
     }
     // The driver that is to attach the device is reported already.
     let is_told = |kind| report.fixes.iter().any(|fix| fix.kind == kind);
-    if let Some(advice) = advise(&stages, &found)
-        && !is_told(advice.kind)
-    {
-        help(report, &stages, &found);
-    }
+    let advice = advise(&stages, &found).filter(|advice| !is_told(advice.kind));
+    report.fixes.extend(advice.map(FixItem::of_advice));
 }
 
 /// Says how far the pod is on its node, and what keeps it there.
@@ -451,7 +441,5 @@ fn leader_set<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Owner> {
 
 /// Adds what ends the cause that keeps the pod where it is.
 fn help(report: &mut Diagnosis, stages: &Stages<'_>, found: &PodStage<'_>) {
-    if let Some(advice) = advise(stages, found) {
-        report.fixes.push(FixItem::of_advice(advice));
-    }
+    report.fixes.extend(advise(stages, found).map(FixItem::of_advice));
 }

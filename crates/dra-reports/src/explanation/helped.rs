@@ -676,19 +676,13 @@ fn change_pod(cluster: &Cluster, before: &Arc<Pod>, after: &Pod, fixes: &[&Fix],
     }
     let operations = change_of_pod(before, after);
     let in_place = fixes.iter().all(|fix| fix.is_made_in_place());
-    match before.metadata.controller() {
+    match maker(cluster, before) {
         owner if in_place && !recreates => {
             let change = Remedy::command(script::change(Kind::Pod, &key, operations));
-            match owner {
-                None => change,
-                Some(owner) => {
-                    let owner = top_owner(cluster, before).unwrap_or_else(|| owner.clone());
-                    change.note(words::others_without(&manager(&owner)))
-                }
-            }
+            let others = owner.map(|owner| words::others_without(&manager(&owner)));
+            others.into_iter().fold(change, Remedy::note)
         }
         Some(owner) if !fixes.is_empty() => {
-            let owner = top_owner(cluster, before).unwrap_or_else(|| owner.clone());
             Remedy::by_hand(if fixes.iter().any(|fix| is_added_later(cluster, before, fix)) {
                 words::added_later(&manager(&owner))
             } else {
@@ -698,6 +692,11 @@ fn change_pod(cluster: &Cluster, before: &Arc<Pod>, after: &Pod, fixes: &[&Fix],
         _ if operations.is_empty() => renew(cluster, before),
         _ => Remedy::command(script::remake(Kind::Pod, &key, operations)).note(words::pod_is_recreated(&key)),
     }
+}
+
+/// The highest owner that has made the pod, or else the one that it names.
+fn maker(cluster: &Cluster, pod: &Pod) -> Option<OwnerReference> {
+    top_owner(cluster, pod).or_else(|| pod.metadata.controller().cloned())
 }
 
 /// Where a change of a pod goes that `owner` has made.
@@ -721,7 +720,7 @@ pub(super) fn name_other_kind(cluster: &Cluster, pod: &Pod, missing: &Key, kind:
             .is_some_and(|claim| claim.metadata.controller().is_none()),
     };
     let key = pod.key();
-    let how = || match top_owner(cluster, pod).or_else(|| pod.metadata.controller().cloned()) {
+    let how = || match maker(cluster, pod) {
         Some(owner) => in_owner(&key, &owner),
         None if pod.metadata.is_only_written() => words::in_manifest(&key),
         None => words::create_changed(&key),
