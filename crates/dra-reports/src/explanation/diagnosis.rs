@@ -439,7 +439,7 @@ pub(crate) enum Cause {
     /// A queue holds the pod back.
     Queued(Queued),
     /// The pod's PodGroup is not placed, and what the first of its pods lacks.
-    Gang(Gang, Option<Box<GangCause>>),
+    Gang(Gang, Option<GangCause>),
     /// The status of the pod names this claim, which it cannot use.
     Status(Key, StatusProblem),
 }
@@ -491,8 +491,7 @@ pub(crate) struct Republishing {
 /// What the first pod of a PodGroup lacks that is not placed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum GangCause {
-    Cause(Cause),
-    Answer(Answer),
+    Why(Box<Why>),
     /// This pod is not looked at yet.
     Waits(Key, Obstacle),
 }

@@ -12,12 +12,16 @@ use crate::allocation::{Gang, GangLacks};
 impl Why {
     /// The same without the keys of what is the pod's own, which others have of their own.
     pub(crate) fn without(mut self, own: &Own) -> Self {
-        match &mut self {
+        self.erase(own);
+        self
+    }
+
+    fn erase(&mut self, own: &Own) {
+        match self {
             Self::Cause(cause) => cause.erase(own),
             Self::Fact(fact) => fact.erase(own),
             Self::Answer(answer) => answer.erase(own),
         }
-        self
     }
 }
 
@@ -127,9 +131,8 @@ impl Cause {
             }
             Self::Gang(gang, lacks) => {
                 gang.erase(own);
-                match lacks.as_deref_mut() {
-                    Some(GangCause::Cause(cause)) => cause.erase(own),
-                    Some(GangCause::Answer(answer)) => answer.erase(own),
+                match lacks {
+                    Some(GangCause::Why(why)) => why.erase(own),
                     Some(GangCause::Waits(pod, obstacle)) => {
                         own.erase_target(pod);
                         erase_obstacle(obstacle, own);

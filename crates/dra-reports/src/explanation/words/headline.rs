@@ -325,10 +325,9 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
         Cause::Queued(queued) => self::queued(queued),
         Cause::Gang(gang, lacks) => {
             let text = of_gang(gang);
-            match lacks.as_deref() {
+            match lacks {
                 None => text,
-                Some(GangCause::Cause(cause)) => format!("{text}: {}", self::cause(cause)),
-                Some(GangCause::Answer(answer)) => format!("{text}: {}", self::answer(answer)),
+                Some(GangCause::Why(why)) => format!("{text}: {}", self::why(why)),
                 Some(GangCause::Waits(key, obstacle)) => {
                     format!("{text}: {} is pending: {}", pod(key), of_obstacle(obstacle))
                 }
