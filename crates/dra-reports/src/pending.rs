@@ -2,6 +2,7 @@
 //!
 //! Pods that ask for the same are explained once. Those with the same cause are reported together.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use super::allocation::{Settings, Target};
 use super::explanation::{
     ClusterVerdict, Diagnosis, FixItem, Own, Why, explain_claims, explain_pod, is_unused, unmade_owners, why,
 };
-use dra_model::{CLASS_RESOURCE, Claim, Cluster, Kind, Pod, Str};
+use dra_model::{CLASS_RESOURCE, Claim, Cluster, Key, Kind, Pod, Str};
 use dra_rules::kubelet::Stages;
 use dra_rules::reservation::claim_name;
 use dra_rules::scheduling::{classes_of_resources, is_extended};
@@ -112,6 +113,24 @@ impl std::ops::AddAssign for Started {
 }
 
 impl CauseItem {
+    /// Why what was explained is pending, without the objects that are.
+    fn of(explained: Diagnosis) -> Self {
+        let cause = explained.why();
+        Self {
+            verdict: explained.verdict(),
+            code: cause.code(),
+            cause: why(&cause).into(),
+            pods: Vec::new(),
+            claims: Vec::new(),
+            owners: Vec::new(),
+            explained: explained.target,
+            next: explained.upcoming.map(Sentence::from),
+            more_fixes: explained.fixes.len().saturating_sub(1),
+            fix: explained.fixes.into_iter().next(),
+            started: Started::default(),
+        }
+    }
+
     /// Number.
     pub fn count(&self) -> usize {
         self.pods.len() + self.claims.len() + self.owners.len()
@@ -119,18 +138,13 @@ impl CauseItem {
 
     /// Returns whether something keeps them from running.
     pub fn waits(&self) -> bool {
-        match self.verdict {
+        matches!(
+            self.verdict,
             ClusterVerdict::Waits
-            | ClusterVerdict::DoesNotFit
-            | ClusterVerdict::Broken
-            | ClusterVerdict::Error => true,
-            ClusterVerdict::Fits
-            | ClusterVerdict::Bound
-            | ClusterVerdict::Allocated
-            | ClusterVerdict::Ended
-            | ClusterVerdict::GaveUp
-            | ClusterVerdict::Unknown => false,
-        }
+                | ClusterVerdict::DoesNotFit
+                | ClusterVerdict::Broken
+                | ClusterVerdict::Error
+        )
     }
 
     /// Returns whether their outcome is unknown.
@@ -164,10 +178,11 @@ enum Unit<'a> {
 }
 
 impl Unit<'_> {
-    fn target(&self) -> Target {
+    /// Pods come before claims, both by name.
+    fn order(&self) -> (bool, Key) {
         match self {
-            Self::Pod(pod) => Target::pod(&pod.key()),
-            Self::Claim(claim) => Target::claim(&claim.key()),
+            Self::Pod(pod) => (false, pod.key()),
+            Self::Claim(claim) => (true, claim.key()),
         }
     }
 
@@ -201,8 +216,7 @@ pub fn explain_all(cluster: &Cluster, namespace: Option<&Str>, settings: &Settin
     let is_in = |of: &Str| namespace.is_none_or(|namespace| namespace == of);
     let likeness = Likeness::of(cluster);
     let stages = Stages::of(cluster, settings.now);
-    let mut kinds: HashMap<String, usize, RandomState> = HashMap::default();
-    let mut alike: Vec<Vec<Unit<'_>>> = Vec::new();
+    let mut kinds: HashMap<String, Vec<Unit<'_>>, RandomState> = HashMap::default();
     let mut bound = Vec::new();
     for pod in cluster.pods().filter(|pod| is_in(&pod.metadata.namespace)) {
         let is_over = pod.is_terminal() || pod.metadata.is_deleting();
@@ -213,24 +227,24 @@ pub fn explain_all(cluster: &Cluster, namespace: Option<&Str>, settings: &Settin
                 bound.push(pod);
             }
         } else if likeness.needs_devices(pod) {
-            put(&mut kinds, &mut alike, likeness.of_pod(pod), Unit::Pod(pod));
+            kinds
+                .entry(likeness.of_pod(pod))
+                .or_default()
+                .push(Unit::Pod(pod));
         } else {
             list.pods_without_devices += 1;
         }
     }
     for claim in cluster.claims().filter(|claim| is_in(&claim.metadata.namespace)) {
         if claim.status.allocation.is_none() && !claim.metadata.is_deleting() && is_unused(cluster, claim) {
-            put(
-                &mut kinds,
-                &mut alike,
-                likeness.of_claim(claim),
-                Unit::Claim(claim),
-            );
+            let alike = kinds.entry(likeness.of_claim(claim)).or_default();
+            alike.push(Unit::Claim(claim));
         }
     }
     // The most frequent first, and of equally frequent ones the first by name.
-    alike.sort_by_key(|units| std::cmp::Reverse(units.len()));
-    let mut groups: Vec<Group> = Vec::new();
+    let mut alike: Vec<Vec<Unit<'_>>> = kinds.into_values().collect();
+    alike.sort_by_cached_key(|units| (Reverse(units.len()), units.first().map(Unit::order)));
+    let mut groups = Vec::new();
     for units in alike.iter().take(MOST_KINDS) {
         if let Some(first) = units.first() {
             let explained = first.explain(cluster, settings);
@@ -249,8 +263,11 @@ pub fn explain_all(cluster: &Cluster, namespace: Option<&Str>, settings: &Settin
     let unmade = unmade_owners(cluster, namespace, settings.now, |resource| {
         likeness.are_devices(resource)
     });
-    groups.extend(unmade.into_iter().map(Group::of_owner));
-    list.items = groups.into_iter().map(Group::item).collect();
+    let unmade = unmade.into_iter().map(|explained| CauseItem {
+        owners: vec![explained.target.clone()],
+        ..CauseItem::of(explained)
+    });
+    list.items = groups.into_iter().map(|(_, item)| item).chain(unmade).collect();
     // Of equal ones the first by name.
     list.items.sort_by_cached_key(|item| {
         let helps = item.fix.as_ref().is_some_and(|fix| fix.proven);
@@ -259,7 +276,7 @@ pub fn explain_all(cluster: &Cluster, namespace: Option<&Str>, settings: &Settin
         (
             !item.waits(),
             !helps,
-            std::cmp::Reverse(item.count()),
+            Reverse(item.count()),
             changes,
             (namespace.clone(), name.clone()),
         )
@@ -267,110 +284,28 @@ pub fn explain_all(cluster: &Cluster, namespace: Option<&Str>, settings: &Settin
     list
 }
 
-fn put<'a>(
-    kinds: &mut HashMap<String, usize, RandomState>,
-    alike: &mut Vec<Vec<Unit<'a>>>,
-    key: String,
-    unit: Unit<'a>,
-) {
-    let place = *kinds.entry(key).or_insert(alike.len());
-    if place == alike.len() {
-        alike.push(Vec::new());
-    }
-    alike[place].push(unit);
-}
-
-/// Pending objects with one cause.
-struct Group {
-    verdict: ClusterVerdict,
-    /// Why the one that was explained waits.
-    own: Why,
-    /// The same without what is only its own.
-    shared: Why,
-    pods: Vec<Target>,
-    claims: Vec<Target>,
-    owners: Vec<Target>,
-    explained: Target,
-    next: Option<String>,
-    fix: Option<FixItem>,
-    more_fixes: usize,
-    started: Started,
-}
-
-impl Group {
-    /// An owner without pods.
-    fn of_owner(explained: Diagnosis) -> Self {
-        let own = explained.why();
-        Self {
-            verdict: explained.verdict(),
-            shared: own.clone(),
-            own,
-            pods: Vec::new(),
-            claims: Vec::new(),
-            owners: vec![explained.target.clone()],
-            explained: explained.target,
-            next: explained.upcoming,
-            more_fixes: explained.fixes.len().saturating_sub(1),
-            fix: explained.fixes.into_iter().next(),
-            started: Started::default(),
-        }
-    }
-
-    fn item(self) -> CauseItem {
-        let is_shared = self.pods.len() + self.claims.len() > 1;
-        CauseItem {
-            verdict: self.verdict,
-            code: self.shared.code(),
-            cause: why(if is_shared { &self.shared } else { &self.own }).into(),
-            pods: self.pods,
-            claims: self.claims,
-            owners: self.owners,
-            explained: self.explained,
-            next: self.next.map(Sentence::from),
-            fix: self.fix,
-            more_fixes: self.more_fixes,
-            started: self.started,
-        }
-    }
-}
-
-/// Adds `units` to those with the same cause; the first one was explained.
-fn gather(groups: &mut Vec<Group>, cluster: &Cluster, explained: Diagnosis, units: &[Unit<'_>]) {
+/// Adds `units` to those with the same cause, which is without what is only the own of one; the first one was explained.
+fn gather(groups: &mut Vec<(Why, CauseItem)>, cluster: &Cluster, explained: Diagnosis, units: &[Unit<'_>]) {
     let Some(first) = units.first() else { return };
     let verdict = explained.verdict();
-    let own = explained.why();
-    let shared = own.clone().without(&first.own(cluster));
-    let targets = units.iter().map(Unit::target);
-    let (pods, claims): (Vec<Target>, Vec<Target>) = targets.partition(|target| target.is_pod());
-    let mut started = Started::default();
+    let shared = explained.why().without(&first.own(cluster));
+    let is_same = |(known, item): &(Why, CauseItem)| item.verdict == verdict && *known == shared;
+    let place = groups.iter().position(is_same).unwrap_or_else(|| {
+        groups.push((shared, CauseItem::of(explained)));
+        groups.len() - 1
+    });
+    let (shared, item) = &mut groups[place];
     for unit in units {
-        if let Unit::Pod(pod) = unit {
-            started += Started::of(pod);
+        match unit {
+            Unit::Pod(pod) => {
+                item.pods.push(Target::pod(&pod.key()));
+                item.started += Started::of(pod);
+            }
+            Unit::Claim(claim) => item.claims.push(Target::claim(&claim.key())),
         }
     }
-    let is_same = |known: &&mut Group| known.verdict == verdict && known.shared == shared;
-    match groups.iter_mut().find(is_same) {
-        Some(known) => {
-            known.pods.extend(pods);
-            known.claims.extend(claims);
-            known.started += started;
-        }
-        None => {
-            let more_fixes = explained.fixes.len().saturating_sub(1);
-            groups.push(Group {
-                verdict,
-                own,
-                shared,
-                pods,
-                claims,
-                owners: Vec::new(),
-                explained: explained.target,
-                next: explained.upcoming,
-                fix: explained.fixes.into_iter().next(),
-                more_fixes,
-                started,
-            });
-        }
+    if item.pods.len() + item.claims.len() > 1 {
+        item.cause = why(shared).into();
     }
 }
 

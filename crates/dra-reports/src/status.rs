@@ -59,7 +59,7 @@ pub struct ClusterStatus {
 
 /// One driver.
 #[macro_rules_attribute::apply(report)]
-#[derive(PartialEq, Eq)]
+#[derive(Default, PartialEq, Eq)]
 pub struct DriverStatus {
     /// Its name.
     pub driver: Str,
@@ -228,22 +228,20 @@ pub fn status(
             warnings.unknown(words::MORE_FINDINGS, gap);
         }
     }
-    let mut gates = Vec::new();
-    for (component, gate, _) in &environment.gates {
+    let line = |(component, gate, _): &(Component, Gate, _)| {
         let state = environment.gate(*component, *gate);
-        let line = GateLine {
+        GateLine {
             gate: *gate,
             component: *component,
             enabled: state.enabled,
             evidence: state.evidence,
-        };
-        if !gates.contains(&line) {
-            gates.push(line);
         }
-    }
+    };
+    let mut gates: Vec<GateLine> = environment.gates.iter().map(line).collect();
+    gates.sort_by_key(|line| (line.gate.name(), line.component));
+    gates.dedup();
     let request = CheckRequest::now(now).told_of(cluster, &[]);
     let findings = check_by(cluster, &request, run);
-    gates.sort_by(|a: &GateLine, b| (a.gate.name(), a.component).cmp(&(b.gate.name(), b.component)));
     let namespace = selection.namespace.as_deref().unwrap_or_default();
     let knows_claims = cluster.gap(Kind::ResourceClaim, namespace).is_none();
     let (drivers, usage, idle) = drivers(cluster, selection, by, &mut warnings);
@@ -317,6 +315,7 @@ fn kubelets(cluster: &Cluster) -> Vec<KubeletCount> {
 }
 
 /// A driver while it is counted.
+#[derive(Default)]
 struct Counted<'a> {
     status: DriverStatus,
     reached: Reached<'a>,
@@ -327,25 +326,18 @@ struct Counted<'a> {
 
 impl Counted<'_> {
     fn new(cluster: &Cluster, driver: &Str) -> Self {
+        let devices = DeviceCounts {
+            unpublished: cluster.gap(Kind::ResourceSlice, "").is_none().then_some(0),
+            ..DeviceCounts::default()
+        };
         let status = DriverStatus {
             driver: driver.clone(),
-            nodes: 0,
-            pools: 0,
-            incomplete_pools: 0,
-            devices: DeviceCounts {
-                unpublished: cluster.gap(Kind::ResourceSlice, "").is_none().then_some(0),
-                ..DeviceCounts::default()
-            },
-            unavailable_reasons: Vec::new(),
-            most_free_on_one_node: None,
-            units: Units::default(),
+            devices,
+            ..DriverStatus::default()
         };
         Self {
             status,
-            reached: Reached::default(),
-            free: FreeByNode::default(),
-            sums: UnitSums::default(),
-            unavailable: BTreeMap::new(),
+            ..Self::default()
         }
     }
 

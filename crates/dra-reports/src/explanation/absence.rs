@@ -183,16 +183,6 @@ struct Found<'c> {
     device: &'c Device,
 }
 
-impl Found<'_> {
-    fn id(&self) -> DeviceId {
-        DeviceId {
-            driver: self.pool.driver.clone(),
-            pool: self.pool.pool.clone(),
-            device: self.device.name.clone(),
-        }
-    }
-}
-
 /// Returns whether all selectors of the request select the device; nothing where one fails or was not tried.
 fn is_selected(selectors: &ClassSelectors, spec: &DeviceRequest, device: &SelectableDevice) -> Option<bool> {
     for selector in &spec.selectors {
@@ -202,6 +192,12 @@ fn is_selected(selectors: &ClassSelectors, spec: &DeviceRequest, device: &Select
         }
     }
     Some(true)
+}
+
+/// Returns whether class and selectors of the request are sure to select the device.
+pub(super) fn selects(selectors: &ClassSelectors, spec: &DeviceRequest, device: &SelectableDevice) -> bool {
+    selectors.matches(&spec.device_class_name, device) == Match::Yes
+        && is_selected(selectors, spec, device) == Some(true)
 }
 
 /// Returns whether a pool has as many devices as requests with these specs want together, all with the same value of an attribute: then only the
@@ -221,11 +217,8 @@ pub(super) fn shares_counters(
             let Some(value) = value.filter(|_| !device.consumes_counters.is_empty()) else {
                 continue;
             };
-            let selects = |spec: &&DeviceRequest| {
-                selectors.matches(&spec.device_class_name, &selectable) == Match::Yes
-                    && is_selected(selectors, spec, &selectable) == Some(true)
-            };
-            let selecting: Vec<bool> = specs.iter().map(selects).collect();
+            let selecting = specs.iter().map(|spec| selects(selectors, spec, &selectable));
+            let selecting: Vec<bool> = selecting.collect();
             let place = values.iter().position(|(known, ..)| *known == value);
             let place = place.unwrap_or_else(|| {
                 values.push((value, vec![0; specs.len()], 0));
@@ -272,8 +265,8 @@ fn nearest(selectors: &ClassSelectors, spec: &DeviceRequest, devices: &[Found<'_
     let common = first.iter().map(|term| &term.text).find(|text| is_common(text));
     if let Some(term) = common.filter(|_| devices.len() <= MOST_EXPLAINED) {
         let amounts = devices.iter().filter_map(|found| short_of(found, term));
-        let largest =
-            amounts.reduce(|largest, other| if is_more(&other, &largest) { other } else { largest });
+        let largest = amounts.reduce(|largest, other| if other.0 > largest.0 { other } else { largest });
+        let largest = largest.map(|(_, nearest)| nearest);
         if let Some(known) = largest.or_else(|| other_values(devices, term)) {
             return Some(known);
         }
@@ -285,7 +278,7 @@ fn nearest(selectors: &ClassSelectors, spec: &DeviceRequest, devices: &[Found<'_
         .find(|term| common == Some(&term.text))
         .or_else(|| terms.next())?;
     Some(Nearest::Term {
-        device: found.id(),
+        device: found.pool.device(&found.device.name),
         term: term.text.clone(),
         seen: term.seen.clone(),
     })
@@ -306,15 +299,8 @@ fn contradiction(spec: &DeviceRequest) -> Option<Nearest> {
         .map(|((_, name), values)| Nearest::Both { name, values })
 }
 
-fn is_more(one: &Nearest, other: &Nearest) -> bool {
-    match (one, other) {
-        (Nearest::Amount { most: one, .. }, Nearest::Amount { most: other, .. }) => one > other,
-        _ => false,
-    }
-}
-
 /// The device's amount, where the term wants more.
-fn short_of(found: &Found<'_>, term: &str) -> Option<Nearest> {
+fn short_of<'c>(found: &Found<'c>, term: &str) -> Option<(&'c Quantity, Nearest)> {
     let AmountWanted {
         domain, name, least, ..
     } = dra_cel::amount_wanted(term)?;
@@ -322,11 +308,14 @@ fn short_of(found: &Found<'_>, term: &str) -> Option<Nearest> {
     let full = format!("{domain}/{name}");
     let capacity = value_of(&found.device.capacity, &found.slice.spec.driver, &full)?;
     // A term that wants more than an amount is not true for exactly as much: no device is short of it.
-    (capacity.value < wanted).then(|| Nearest::Amount {
-        device: found.id(),
-        name,
-        most: capacity.value.clone(),
-        wanted,
+    (capacity.value < wanted).then(|| {
+        let nearest = Nearest::Amount {
+            device: found.pool.device(&found.device.name),
+            name,
+            most: capacity.value.clone(),
+            wanted,
+        };
+        (&capacity.value, nearest)
     })
 }
 

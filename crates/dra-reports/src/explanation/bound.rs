@@ -26,7 +26,7 @@ use dra_rules::scheduling::{of_kubelet, of_placed, of_rejected, preemptors};
 impl Holding {
     /// What `claim` holds, if it is allocated.
     pub(super) fn of(claim: &Claim) -> Option<Self> {
-        claim.status.allocation.as_ref()?;
+        let selector = claim.status.allocation.as_ref()?.node_selector.as_ref();
         let namespace = &claim.metadata.namespace;
         let consumer = |entry: &dra_model::ConsumerReference| {
             if entry.is_pod() {
@@ -37,7 +37,6 @@ impl Holding {
                 entry.to_string()
             }
         };
-        let selector = claim.status.allocation.as_ref()?.node_selector.as_ref();
         Some(Self {
             node: selector.and_then(|selector| selector.single_node()).cloned(),
             devices: claim
@@ -121,17 +120,10 @@ pub(super) fn former_users(cluster: &Cluster, claim: &Claim) -> Option<String> {
 pub(super) fn told_by_drivers(claim: &Claim) -> Vec<String> {
     let mut alike: Vec<(&Condition, Vec<DeviceId>)> = Vec::new();
     for (device, condition) in unmet_conditions(claim) {
-        let what = |condition: &Condition| {
-            let Condition {
-                type_,
-                reason,
-                message,
-                ..
-            } = condition;
-            (type_.clone(), reason.clone(), message.clone())
-        };
-        let is_same = |known: &&mut (&Condition, Vec<DeviceId>)| {
-            what(known.0) == what(condition) && known.1.iter().any(|other| other.driver == device.driver)
+        let is_same = |(known, devices): &&mut (&Condition, Vec<DeviceId>)| {
+            (&known.type_, &known.reason, &known.message)
+                == (&condition.type_, &condition.reason, &condition.message)
+                && devices.iter().any(|other| other.driver == device.driver)
         };
         match alike.iter_mut().find(is_same) {
             Some((_, devices)) => devices.push(device),
@@ -304,11 +296,8 @@ pub(super) fn attaching(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod
     }
     // The driver that is to attach the device is reported already.
     let is_told = |kind| report.fixes.iter().any(|fix| fix.kind == kind);
-    if let Some(advice) = advise(&stages, &found)
-        && !is_told(advice.kind)
-    {
-        help(report, &stages, &found);
-    }
+    let advice = advise(&stages, &found).filter(|advice| !is_told(advice.kind));
+    report.fixes.extend(advice.map(FixItem::of_advice));
 }
 
 /// Says how far the pod is on its node, and what keeps it there.
@@ -385,26 +374,25 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
             }
             // A container that ends may do so for its device, or for one that it does not get.
             if matches!(stuck.cause, Cause::ContainerEnds(..)) {
-                if let Some(unhealthy) = stages.unhealthy(pod) {
-                    report.notes.push(cause_text(&unhealthy.cause, &Subject::of(pod)));
-                    let of_device = PodStage {
-                        stuck: Some(unhealthy),
+                let help_besides = |report: &mut Diagnosis, stuck: Stuck| {
+                    report.notes.push(cause_text(&stuck.cause, &Subject::of(pod)));
+                    let besides = PodStage {
+                        stuck: Some(stuck),
                         ..found.clone()
                     };
-                    help(report, stages, &of_device);
+                    help(report, stages, &besides);
+                };
+                if let Some(unhealthy) = stages.unhealthy(pod) {
+                    help_besides(report, unhealthy);
                 }
                 report.notes.extend(offered_twice(stages, pod));
                 if let Some(cause) = stages.feature_off(pod) {
-                    report.notes.push(cause_text(&cause, &Subject::of(pod)));
-                    let of_kubelet = PodStage {
-                        stuck: Some(Stuck {
-                            cause,
-                            since: None,
-                            evidence: Vec::new(),
-                        }),
-                        ..found.clone()
+                    let off = Stuck {
+                        cause,
+                        since: None,
+                        evidence: Vec::new(),
                     };
-                    help(report, stages, &of_kubelet);
+                    help_besides(report, off);
                 }
             }
             let lacks_programs = matches!(
@@ -453,7 +441,5 @@ fn leader_set<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Owner> {
 
 /// Adds what ends the cause that keeps the pod where it is.
 fn help(report: &mut Diagnosis, stages: &Stages<'_>, found: &PodStage<'_>) {
-    if let Some(advice) = advise(stages, found) {
-        report.fixes.push(FixItem::of_advice(advice));
-    }
+    report.fixes.extend(advise(stages, found).map(FixItem::of_advice));
 }

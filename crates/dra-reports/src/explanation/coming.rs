@@ -170,17 +170,12 @@ impl Explained<'_> {
 
     /// Advises to make a node ready that cannot run pods, where a driver would say then what devices it has.
     pub(super) fn restore_node(&self, report: &mut Diagnosis, unpublished: &Unpublished<'_>) {
-        let Unpublished {
-            stages,
-            drivers,
-            published,
-        } = unpublished;
         let is_hidden = |node: &&NodeDiagnosis| {
             node.plugin == Some("TaintToleration")
-                && !published.contains(&node.node)
+                && !unpublished.published.contains(&node.node)
                 && self.cluster().node(&node.node).is_some_and(|found| {
                     found.spec.taints.iter().any(|taint| tells_unfit(&taint.key))
-                        && stages.may_hide_devices(drivers, found)
+                        && unpublished.stages.may_hide_devices(&unpublished.drivers, found)
                 })
         };
         let cluster = self.cluster();
@@ -188,14 +183,13 @@ impl Explained<'_> {
         let fix = hidden.map(|node| {
             let found = cluster.node(&node.node);
             let kept_off = found.and_then(|found| {
-                drivers
-                    .iter()
-                    .find_map(|driver| match stages.broken_link(driver, found)? {
-                        BrokenLink::NoPod(set, Some(KeptOff::Taint(_))) => Some(set),
-                        _ => None,
-                    })
+                let mut drivers = unpublished.drivers.iter();
+                drivers.find_map(|driver| match unpublished.stages.broken_link(driver, found)? {
+                    BrokenLink::NoPod(set, Some(KeptOff::Taint(_))) => Some(set),
+                    _ => None,
+                })
             });
-            FixItem::restore_node(cluster, &node.node, kept_off.as_ref())
+            FixItem::of_unfit(cluster, &node.node, kept_off.as_ref())
         });
         report.fixes.splice(0..0, fix);
     }
@@ -204,15 +198,10 @@ impl Explained<'_> {
     /// some of their taints. The same of nodes without devices whose driver was started just now, which are returned.
     pub(super) fn await_new_nodes(&self, report: &mut Diagnosis, unpublished: &Unpublished<'_>) -> Vec<Str> {
         let cluster = self.cluster();
-        let Unpublished {
-            stages,
-            drivers,
-            published,
-        } = unpublished;
         let lacks_devices = |node: &NodeDiagnosis| {
             node.plugin == Some("DynamicResources")
                 && node.devices.iter().all(|count| count.matching == 0)
-                && !published.contains(&node.node)
+                && !unpublished.published.contains(&node.node)
         };
         let is_new = |node: &NodeDiagnosis| {
             let created = cluster
@@ -223,7 +212,8 @@ impl Explained<'_> {
         };
         let is_starting = |node: &NodeDiagnosis| {
             let found = cluster.node(&node.node);
-            lacks_devices(node) && found.is_some_and(|node| stages.is_starting(drivers, node))
+            let is_starting = |node| unpublished.stages.is_starting(&unpublished.drivers, node);
+            lacks_devices(node) && found.is_some_and(|node| is_starting(node))
         };
         let names = |is_so: &dyn Fn(&NodeDiagnosis) -> bool| -> Vec<Str> {
             let nodes = report.nodes.iter().filter(|node| is_so(node));

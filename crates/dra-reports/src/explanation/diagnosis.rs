@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
-
 use dra_allocator::AttemptError;
 use dra_cel::AttributeWanted;
 use dra_model::{
@@ -17,7 +15,7 @@ use dra_rules::scheduling::{AssumedGate, Kept, Obstacle, Panic, Rejection, Spare
 
 use super::absence::Absence;
 use super::events;
-use super::fact::{Brief, Fact, NotMade, Often, Word};
+use super::fact::{Brief, Fact, Often, Word};
 use super::items::{ClusterVerdict, DeviceCount, FilterCount, FixItem, Holding, WaitingItem};
 use crate::allocation::{AssumedRelease, Exactness, Gang, GangLacks, Target};
 use crate::stage::{StageFact, StageItem};
@@ -142,9 +140,7 @@ impl Reason {
 }
 
 /// The answer for one node.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct NodeDiagnosis {
     /// The node.
     pub node: Str,
@@ -177,11 +173,10 @@ pub(crate) enum Answer {
     /// Nothing is known yet.
     #[default]
     Unjudged,
-    /// Objects could not be read; the sentence says which.
-    Unread(String),
     /// Unknown which node fits, because kinds could not be read.
     Hidden(Vec<Gap>),
-    /// It depends on an order that only the scheduler knows, or on what is not simulated; the sentence says on what.
+    /// Objects could not be read, or it depends on an order that only the scheduler knows, or on what is not simulated; the sentence says
+    /// on what.
     Open(String),
     /// Whether it fits on this node depends on such an order.
     OpenNode(Str),
@@ -325,12 +320,9 @@ impl Answer {
     /// The verdict that it is.
     pub(super) fn verdict(&self) -> ClusterVerdict {
         match self {
-            Self::Unjudged
-            | Self::Unread(_)
-            | Self::Hidden(_)
-            | Self::Open(_)
-            | Self::OpenNode(_)
-            | Self::Contradicted(..) => ClusterVerdict::Unknown,
+            Self::Unjudged | Self::Hidden(_) | Self::Open(_) | Self::OpenNode(_) | Self::Contradicted(..) => {
+                ClusterVerdict::Unknown
+            }
             Self::Obstacle(obstacle) => match obstacle.stage() {
                 Stage::PreEnqueue => ClusterVerdict::Waits,
                 Stage::PreFilter => ClusterVerdict::DoesNotFit,
@@ -416,7 +408,7 @@ pub(crate) enum Cause {
     Allocated(Key, Str, Place),
     /// A claim is allocated for nodes with labels that no node has.
     AllocatedNowhere(Key, NodeSelector),
-    /// The same on all nodes.
+    /// The same on all nodes, or before any is looked at.
     Alike(Brief),
     /// What keeps requests from being served together on a node.
     OnNode(Str, Fact),
@@ -424,8 +416,8 @@ pub(crate) enum Cause {
     Absent(Absence),
     /// No node that is left has a device for the request, as its driver publishes nothing there.
     Unserved(Unserved),
-    /// The cause, and a fault of a driver that takes devices of other nodes away.
-    Besides(Box<Cause>, Box<Cause>),
+    /// The cause, and what else is known of it.
+    Besides(Box<Self>, Beside),
     /// Nothing is published for nodes as their kubelets have just been started.
     Republishing(Republishing),
     /// No node and no class offers an extended resource, and how many devices are free of a class that could.
@@ -436,8 +428,6 @@ pub(crate) enum Cause {
     Filtered(Str, u64, DeviceKind, Fact),
     /// It fits on these nodes, as far as filters are simulated, and kube-scheduler says that others reject so many.
     Rejected(Vec<Str>, Vec<Rejection>),
-    /// Such filters reject the pod before devices are looked at, and it would not fit without them for this reason.
-    RejectedBesides(Box<Cause>, Vec<Rejection>),
     /// No node has all of its devices of a kind free.
     NotAll(Box<NotAll>),
     /// Each alternative of the request has a cause of its own.
@@ -446,32 +436,35 @@ pub(crate) enum Cause {
     NotAlike(Alike),
     /// No node has enough devices for these requests together.
     NotEnough(RequestsTogether),
-    /// The cause, and the outdated slice that has devices.
-    Outdated(Box<Cause>, Outdated),
-    /// The devices are held by pods that are not to end for this one.
-    Held(Box<Cause>, Spared),
-    /// The devices are held by pods of the subject's owner, which does not end them for it.
-    Kept(Box<Cause>, OwnerName, Kept),
-    /// The devices are held by these pods, which wait for the subject: the owner starts no pod before all have nodes.
-    Circle(Box<Cause>, OwnerName, Vec<Key>),
-    /// The devices are held by pods of this owner, whose work has ended.
-    LeftOver(Box<Cause>, OwnerName),
-    /// The pod is of an earlier pod template than this owner has.
-    Superseded(Box<Cause>, OwnerName),
     /// A queue holds the pod back.
     Queued(Queued),
     /// The pod's PodGroup is not placed, and what the first of its pods lacks.
-    Gang(Gang, Option<Box<GangCause>>),
+    Gang(Gang, Option<GangCause>),
+    /// The status of the pod names this claim, which it cannot use.
+    Status(Key, StatusProblem),
+}
+
+/// What is known of a cause besides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Beside {
+    /// A fault of a driver takes devices of other nodes away.
+    Fault(Box<Cause>),
+    /// Filters that are not simulated reject the pod before devices are looked at, and without them it would not fit for this cause.
+    Rejected(Vec<Rejection>),
+    /// The outdated slice has devices.
+    Outdated(Outdated),
+    /// The devices are held by pods that are not to end for this one.
+    Held(Spared),
+    /// The devices are held by pods of the subject's owner, which does not end them for it.
+    Kept(OwnerName, Kept),
+    /// The devices are held by these pods, which wait for the subject: the owner starts no pod before all have nodes.
+    Circle(OwnerName, Vec<Key>),
+    /// The devices are held by pods of this owner, whose work has ended.
+    LeftOver(OwnerName),
+    /// The pod is of an earlier pod template than this owner has.
+    Superseded(OwnerName),
     /// The scheduler deallocates the claim automatically.
-    Deallocated(Box<Cause>),
-    /// A template that claims of this pod are created from is missing.
-    NoTemplate(Key, Key),
-    /// The claim controller makes no claim, for this reason.
-    NotMade(NotMade),
-    /// A quota blocks the creation of a claim: what is to be created, and what the quota says.
-    Quota(String, String),
-    /// The status of the pod names a claim that it cannot use.
-    Status(StatusProblem),
+    Deallocated,
 }
 
 /// A driver that publishes nothing for nodes that a pod could use.
@@ -498,8 +491,7 @@ pub(crate) struct Republishing {
 /// What the first pod of a PodGroup lacks that is not placed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum GangCause {
-    Cause(Cause),
-    Answer(Answer),
+    Why(Box<Why>),
     /// This pod is not looked at yet.
     Waits(Key, Obstacle),
 }
@@ -575,8 +567,8 @@ pub(crate) struct Alike {
 /// Why it does not fit even with every device available and untainted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Never {
-    /// No reason is one for all nodes.
-    EvenEmpty,
+    /// No reason is one for all nodes, or no device is left at this step.
+    EvenEmpty(Option<Absence>),
     /// No node meets the pod's other requirements.
     NoNode,
     /// The same on all nodes.
@@ -696,32 +688,34 @@ impl DeviceKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StatusProblem {
     /// It does not exist any more.
-    Gone(Key),
+    Gone,
     /// It was made for an earlier pod of the same name.
-    OfEarlierPod(Key),
+    OfEarlierPod,
     /// It was made for this one.
-    Of(Key, String),
+    Of(String),
     /// It was created for no pod.
-    NotMade(Key),
+    NotMade,
 }
 
-impl StatusProblem {
-    /// Of what the pod lacks; nothing where its status names no claim.
-    pub(super) fn of(cluster: &Cluster, pod: &Pod, lacks: &Lacks) -> Option<Self> {
-        match lacks {
-            Lacks::Name => None,
-            Lacks::Claim(key) => Some(Self::Gone(key.clone())),
+impl Cause {
+    /// That of the status of the pod, which lacks this; nothing where it names no claim.
+    pub(super) fn of_status(cluster: &Cluster, pod: &Pod, lacks: &Lacks) -> Option<Self> {
+        let (key, problem) = match lacks {
+            Lacks::Name => return None,
+            Lacks::Claim(key) => (key, StatusProblem::Gone),
             Lacks::Owner(key) => {
                 let owner = cluster.claim(key).and_then(|claim| claim.metadata.controller());
-                Some(match owner {
+                let problem = match owner {
                     Some(owner) if owner.kind == "Pod" && owner.name == pod.metadata.name => {
-                        Self::OfEarlierPod(key.clone())
+                        StatusProblem::OfEarlierPod
                     }
-                    Some(owner) => Self::Of(key.clone(), dra_rules::reservation::manager(owner)),
-                    None => Self::NotMade(key.clone()),
-                })
+                    Some(owner) => StatusProblem::Of(dra_rules::reservation::manager(owner)),
+                    None => StatusProblem::NotMade,
+                };
+                (key, problem)
             }
-        }
+        };
+        Some(Self::Status(key.clone(), problem))
     }
 }
 
@@ -733,19 +727,22 @@ pub(crate) enum Why {
     Answer(Answer),
 }
 
+impl From<Fact> for Cause {
+    fn from(fact: Fact) -> Self {
+        Self::Alike(Brief::Fact(fact))
+    }
+}
+
 impl Cause {
     /// The fact at the end of its sentence.
     pub(super) fn fact(&self) -> Option<Fact> {
         match self {
             Self::Alike(Brief::Fact(fact)) | Self::OnNode(_, fact) => Some(fact.clone()),
             Self::Rejected(_, by) => Some(Fact::Rejected(by.clone())),
-            Self::RejectedBesides(cause, _) => cause.fact(),
+            Self::Besides(cause, Beside::Rejected(_)) => cause.fact(),
             Self::Allocated(_, _, Place::Other(fact)) => Some((**fact).clone()),
             Self::TooManyConsumers(_) => Some(Fact::TooManyConsumers),
             Self::Gang(gang, _) => Some(Fact::Gang(gang.clone())),
-            Self::NoTemplate(template, pod) => Some(Fact::NoTemplate(template.clone(), pod.clone())),
-            Self::NotMade(why) => Some(Fact::NotMade(why.clone())),
-            Self::Quota(what, refusal) => Some(Fact::Quota(what.clone(), refusal.clone())),
             _ => None,
         }
     }
@@ -774,7 +771,9 @@ impl Cause {
             Self::Allocated(..) | Self::AllocatedNowhere(..) => "AllocatedElsewhere",
             Self::Alike(brief) => brief.code(),
             Self::OnNode(_, fact) | Self::Filtered(.., fact) => fact.code(),
-            Self::Rejected(_, by) | Self::RejectedBesides(_, by) => Fact::Rejected(by.clone()).code(),
+            Self::Rejected(_, by) | Self::Besides(_, Beside::Rejected(by)) => {
+                Fact::Rejected(by.clone()).code()
+            }
             Self::Absent(_) => Fact::NoDevices.code(),
             Self::Unserved(_) | Self::Republishing(_) => "NotPublished",
             Self::Unoffered(..) => "NoSuchResource",
@@ -791,21 +790,13 @@ impl Cause {
             }
             Self::NotAlike(_) => "Constraint",
             Self::NotEnough(_) => "NotTogether",
-            Self::Outdated(..) => "PoolOutdated",
-            Self::Besides(cause, _)
-            | Self::Held(cause, _)
-            | Self::Kept(cause, ..)
-            | Self::LeftOver(cause, _)
-            | Self::Superseded(cause, _)
-            | Self::Deallocated(cause) => cause.code(),
-            Self::Circle(..) => "OwnerWaits",
+            Self::Besides(_, Beside::Outdated(_)) => "PoolOutdated",
+            Self::Besides(_, Beside::Circle(..)) => "OwnerWaits",
+            Self::Besides(cause, _) => cause.code(),
             Self::Queued(_) => "Queued",
             Self::Gang(gang, _) => Fact::Gang(gang.clone()).code(),
-            Self::NoTemplate(..) => "TemplateMissing",
-            Self::NotMade(_) => "ClaimNotMade",
-            Self::Quota(..) => "QuotaExceeded",
-            Self::Status(StatusProblem::Gone(_)) => "ClaimMissing",
-            Self::Status(_) => "ClaimNotOwned",
+            Self::Status(_, StatusProblem::Gone) => "ClaimMissing",
+            Self::Status(..) => "ClaimNotOwned",
         }
     }
 }
@@ -880,14 +871,7 @@ impl Diagnosis {
                 // Whether the owner recreates the pod decides whether a command does.
                 may_wait || self.fixes.iter().any(|fix| fix.command.is_none())
             }
-            ClusterVerdict::Waits | ClusterVerdict::Broken => true,
-            ClusterVerdict::Fits
-            | ClusterVerdict::Bound
-            | ClusterVerdict::Allocated
-            | ClusterVerdict::Ended
-            | ClusterVerdict::Error
-            | ClusterVerdict::GaveUp
-            | ClusterVerdict::Unknown => false,
+            verdict => matches!(verdict, ClusterVerdict::Waits | ClusterVerdict::Broken),
         }
     }
 
@@ -914,10 +898,15 @@ impl Diagnosis {
 
     /// Adds the fault of a driver to the cause, unless it is the cause.
     pub(super) fn add_fault(&mut self, fault: Cause) {
-        let cause = self.cause.take_if(|cause| *cause != fault);
-        if let Some(cause) = cause {
-            self.cause = Some(Cause::Besides(Box::new(cause), Box::new(fault)));
+        if self.cause.as_ref() != Some(&fault) {
+            self.add_beside(Beside::Fault(Box::new(fault)));
         }
+    }
+
+    /// Adds to the cause, where there is one, what else is known of it.
+    pub(super) fn add_beside(&mut self, known: Beside) {
+        let cause = self.cause.take();
+        self.cause = cause.map(|cause| Cause::Besides(Box::new(cause), known));
     }
 
     pub(super) fn conclude(&mut self, answer: Answer) {

@@ -271,35 +271,29 @@ impl Fact {
         }
     }
 
-    /// The numbers of a limit, where the reason is one.
-    pub(crate) fn amounts(&self) -> Option<Amounts> {
-        let of = |shortage: &Shortage| Amounts {
-            wanted: shortage.wanted.clone(),
-            left: shortage.left.clone(),
-            total: shortage.total.clone(),
-        };
+    /// What is limited, and the numbers of the limit, where the reason is one.
+    pub(crate) fn limit(&self) -> Option<(Limited, Amounts)> {
         match self {
             Self::TooFewDevices {
                 wanted: Some(wanted),
                 free,
                 most,
                 total,
-            } if most == free => Some(Amounts::of_devices(*wanted, *free, *total)),
+            } if most == free => Some((Limited::Devices, Amounts::of_devices(*wanted, *free, *total))),
             Self::RuledOut(_, Evidence::Short(shortage) | Evidence::Held(_, Some(shortage)))
-            | Self::Together(Together::Counters(_, shortage, _)) => Some(of(shortage)),
+            | Self::Together(Together::Counters(_, shortage, _)) => {
+                let limited = match &shortage.set {
+                    Some(_) => Limited::Counter(shortage.name.clone()),
+                    None => Limited::Capacity(shortage.name.clone()),
+                };
+                let amounts = Amounts {
+                    wanted: shortage.wanted.clone(),
+                    left: shortage.left.clone(),
+                    total: shortage.total.clone(),
+                };
+                Some((limited, amounts))
+            }
             _ => None,
-        }
-    }
-
-    /// What the numbers count.
-    pub(crate) fn limited(&self) -> Limited {
-        match self {
-            Self::RuledOut(_, Evidence::Short(shortage) | Evidence::Held(_, Some(shortage)))
-            | Self::Together(Together::Counters(_, shortage, _)) => match &shortage.set {
-                Some(_) => Limited::Counter(shortage.name.clone()),
-                None => Limited::Capacity(shortage.name.clone()),
-            },
-            _ => Limited::Devices,
         }
     }
 

@@ -6,6 +6,7 @@
 use serde_json::json;
 
 use super::items::FixItem;
+use super::words::advice::describe;
 use super::words::fixes as words;
 use crate::remedy::Remedy;
 use crate::script::{self, Command, NoCommand, Resource, Script};
@@ -56,9 +57,8 @@ fn is_kueue(domain: &str) -> bool {
 
 /// A gate that Kueue should have removed.
 fn unremoved(gate: &Str, workload: &Key, since: Time) -> FixItem {
-    let message = words::check_kueue(gate);
-    let how = Remedy::by_hand(words::unremoved(workload, since));
-    FixItem::unproven("AwaitGate", gate.as_str(), message, how).look(describe_workload(workload))
+    let (message, how) = words::overdue(gate, workload, since);
+    FixItem::by_hand("AwaitGate", gate.as_str(), message, how).look(describe(WORKLOAD, workload))
 }
 
 /// A gate that the controller of `domain` removes.
@@ -76,24 +76,17 @@ fn awaited(pod: &Pod, gate: &Str, domain: &str, queued: Option<&Queued>) -> FixI
         let look = if is_kueue {
             workload(pod, gate, None)
         } else {
-            describe(pod)
+            describe(Kind::Pod, &key)
         };
         (words::ungated(&key, gate, domain, owner.as_deref()), look)
     };
-    FixItem::unproven("AwaitGate", gate.as_str(), message, Remedy::by_hand(who)).look(look)
+    FixItem::by_hand("AwaitGate", gate.as_str(), message, who).look(look)
 }
 
 /// What Kueue holds back that has no pods.
 pub(super) fn requeued(queued: &Queued) -> FixItem {
     let workload = &queued.workload;
-    let (message, who) = match queued.retry {
-        Retry::Automatic => words::workload_admitted(workload),
-        Retry::WithQueue => words::queue_there(workload),
-        Retry::WithName => words::queue_named(workload),
-        Retry::WithQuota => words::more_quota(workload),
-        Retry::WhenActive => words::activated(workload),
-        Retry::Never => words::corrected(workload),
-    };
+    let (message, who) = words::requeued(workload, queued.retry);
     let remedy = if queued.retry == Retry::WhenActive {
         let change = json!({"spec": {"active": true}});
         let (namespace, name) = (&workload.namespace, &workload.name);
@@ -109,14 +102,7 @@ pub(super) fn requeued(queued: &Queued) -> FixItem {
         Remedy::by_hand(who)
     };
     FixItem::unproven("AwaitGate", format!("workload/{workload}"), message, remedy)
-        .look(describe_workload(workload))
-}
-
-fn describe_workload(workload: &Key) -> Result<Script, NoCommand> {
-    Command::kubectl("describe")
-        .object(WORKLOAD, &workload.name)
-        .namespace(&workload.namespace)
-        .done()
+        .look(describe(WORKLOAD, workload))
 }
 
 /// Gates that no domain is known to own. The API server lets gates be removed, and none added.
@@ -140,14 +126,7 @@ fn remove(pod: &Pod, gates: &[&Str]) -> FixItem {
         });
         Remedy::command(script::change(Kind::Pod, &key, operations.collect())).note(words::GATES)
     };
-    FixItem::unproven("RemoveGates", target, message, remedy).look(describe(pod))
-}
-
-fn describe(pod: &Pod) -> Result<Script, NoCommand> {
-    Command::kubectl("describe")
-        .object(Kind::Pod, &pod.metadata.name)
-        .namespace(&pod.metadata.namespace)
-        .done()
+    FixItem::unproven("RemoveGates", target, message, remedy).look(describe(Kind::Pod, &key))
 }
 
 /// The Workload that Kueue queues in the place of the pod, by the name that a label of the pod has, or else by the UID of what is queued.

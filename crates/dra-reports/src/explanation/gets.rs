@@ -1,10 +1,13 @@
 //! Which device a relaxed selector lets a request have, and how it differs from those that were asked for.
 
-use dra_allocator::devices::{ClassSelectors, Match, slice_device};
+use std::cell::LazyCell;
+
+use dra_allocator::devices::{ClassSelectors, slice_device};
 use dra_cel::DeviceInput;
 use dra_model::{Cluster, Device, DeviceId, DeviceRequest, Key, Str, lookup};
 use dra_rules::scheduling::{Fix, Found};
 
+use super::absence::selects;
 use super::items::GetsItem;
 use super::words::fixes as words;
 
@@ -13,20 +16,14 @@ const MOST_LOOKED_AT: usize = 2_000;
 
 /// What the requests get whose selectors `found` relaxes.
 pub(super) fn of(cluster: &Cluster, found: &Found) -> Vec<GetsItem> {
-    let relaxes = |fix: &&Fix| matches!(fix, Fix::DropTerm { .. });
-    let mut relaxed = found.changes.iter().filter(relaxes).peekable();
-    if relaxed.peek().is_none() {
-        return Vec::new();
-    }
-    let selectors = ClassSelectors::of(cluster);
-    relaxed
-        .filter_map(|fix| match fix {
-            Fix::DropTerm {
-                claim, request, term, ..
-            } => gets(cluster, &selectors, found, (claim, request), term),
-            _ => None,
-        })
-        .collect()
+    let selectors = LazyCell::new(|| ClassSelectors::of(cluster));
+    let gets = found.changes.iter().filter_map(|fix| match fix {
+        Fix::DropTerm {
+            claim, request, term, ..
+        } => gets(cluster, &selectors, found, (claim, request), term),
+        _ => None,
+    });
+    gets.collect()
 }
 
 fn gets(
@@ -98,14 +95,7 @@ fn asked_for<'c>(
             if looked_at > MOST_LOOKED_AT {
                 return None;
             }
-            let selects = |expression: &Str| {
-                let selector = selectors.selector(expression);
-                selectors.is_selected(&selector, &selectable) == Ok(true)
-            };
-            let mut expressions = spec.selectors.iter().filter_map(|selector| selector.cel.as_ref());
-            if selectors.matches(&spec.device_class_name, &selectable) == Match::Yes
-                && expressions.all(|cel| selects(&cel.expression))
-            {
+            if selects(selectors, spec, &selectable) {
                 return Some(device);
             }
         }

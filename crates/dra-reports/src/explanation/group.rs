@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::diagnosis::{Answer, Cause, Diagnosis, GangCause, NodeDiagnosis, Reason};
+use super::diagnosis::{Answer, Beside, Cause, Diagnosis, GangCause, NodeDiagnosis, Reason};
 use super::fact::Fact;
 use super::items::ClusterVerdict;
 use super::{Explained, Settings, words};
@@ -83,7 +83,7 @@ impl Explained<'_> {
         report.reasons.push(reason);
         let mut rejected = cycle.rejected();
         let Some(first) = rejected.next() else {
-            report.cause = Some(Cause::Gang(gang, self.not_queued(cycle).map(Box::new)));
+            report.cause = Some(Cause::Gang(gang, self.not_queued(cycle)));
             return;
         };
         // What the other lacks when those before it have their devices is what all of them lack.
@@ -94,11 +94,8 @@ impl Explained<'_> {
         };
         let mut of_other = Diagnosis::new(crate::allocation::Target::pod(&first.pod.key()));
         other.start(&mut of_other, &scheduler.pod(&first.pod));
-        let why = match of_other.cause {
-            Some(cause) => GangCause::Cause(cause),
-            None => GangCause::Answer(of_other.answer),
-        };
-        report.cause = Some(Cause::Gang(gang, Some(Box::new(why))));
+        let why = GangCause::Why(Box::new(of_other.why()));
+        report.cause = Some(Cause::Gang(gang, Some(why)));
         report.waiting = of_other.waiting;
         if rejected.next().is_none() && cycle.untried.is_empty() && cycle.scheduled + 1 == cycle.min_count {
             report.fixes = of_other.fixes;
@@ -145,8 +142,7 @@ impl Explained<'_> {
         }
         let all = unavailable(verdicts);
         if !released.is_empty() && released.len() == all.len() {
-            let cause = report.cause.take();
-            report.cause = cause.map(|cause| Cause::Deallocated(Box::new(cause)));
+            report.add_beside(Beside::Deallocated);
         }
         let Some(pod) = self.pod else { return };
         for Unavailable { place, .. } in all {

@@ -1,5 +1,6 @@
 //! The nodes that are rejected in groups, with the numbers of their devices.
 
+use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,26 @@ use crate::words::same_pool;
 use dra_allocator::devices::RuledOut;
 use dra_allocator::{AlternativeExplanation, Together, Unfit};
 use dra_model::{Claim, Cluster, DeviceRequest, Key, PoolId, Quantity};
-use dra_rules::scheduling::{Lack, Plain};
+use dra_rules::scheduling::{Cycle, Lack, Plain};
+
+impl Diagnosis {
+    /// The nodes that the plugin for devices rejects.
+    pub(super) fn lacking_devices(&self) -> impl Iterator<Item = &NodeDiagnosis> + Clone {
+        let nodes = self.nodes.iter();
+        nodes.filter(|node| node.plugin == Some("DynamicResources"))
+    }
+
+    /// The numbers of requests that have too few devices: on nodes that lack least first.
+    pub(super) fn short(&self) -> impl Iterator<Item = &DeviceCount> {
+        self.node_groups.iter().flat_map(|group| &group.devices)
+    }
+}
+
+/// The facts about these nodes.
+pub(super) fn facts(nodes: &[NodeDiagnosis]) -> impl Iterator<Item = &Fact> {
+    let reasons = nodes.iter().flat_map(|node| &node.reasons);
+    reasons.map(|reason| &reason.fact)
+}
 
 /// How the devices of a node count for each request.
 pub(super) fn counts(explanation: &dra_allocator::Explanation<'_>) -> Vec<DeviceCount> {
@@ -35,12 +55,7 @@ pub(super) fn count(
         wanted: u64::try_from(alternative.wanted)
             .ok()
             .filter(|wanted| *wanted > 0),
-        matching: 0,
-        in_use: 0,
-        tainted: 0,
-        blocked: 0,
-        usable: 0,
-        unknown: 0,
+        ..DeviceCount::default()
     };
     for (device, unfit) in alternative.devices.iter().enumerate() {
         let place = match unfit {
@@ -129,12 +144,12 @@ enum Common {
 impl Reason {
     /// Available part of a limited amount.
     fn left(&self) -> Option<Quantity> {
-        self.fact.amounts().map(|amounts| amounts.left)
+        self.fact.limit().map(|(_, amounts)| amounts.left)
     }
 
     fn in_common(&self) -> Common {
-        match self.fact.amounts() {
-            Some(Amounts { wanted, total, .. }) => Common::Amounts(wanted, total),
+        match self.fact.limit() {
+            Some((_, Amounts { wanted, total, .. })) => Common::Amounts(wanted, total),
             None => Common::Brief(self.brief()),
         }
     }
@@ -154,8 +169,8 @@ impl Reason {
             {
                 Brief::Seen(terms.iter().flat_map(|term| term.seen.iter().cloned()).collect())
             }
-            fact @ Fact::RuledOut(..) => match fact.amounts() {
-                Some(amounts) => Brief::Amounts(fact.limited(), amounts),
+            fact @ Fact::RuledOut(..) => match fact.limit() {
+                Some((limited, amounts)) => Brief::Amounts(limited, amounts),
                 None => Brief::Fact(fact.clone()),
             },
             Fact::Plain(Plain::NodeResourcesFit(lacks)) => Brief::Lacks(lacks.clone(), false),
@@ -232,13 +247,9 @@ impl NodeGroup {
                 )
             })
         };
-        groups.sort_by(|a, b| {
-            lacks(a)
-                .is_none()
-                .cmp(&lacks(b).is_none())
-                .then_with(|| lacks(a).cmp(&lacks(b)))
-                .then_with(|| b.nodes.len().cmp(&a.nodes.len()))
-                .then_with(|| a.nodes.cmp(&b.nodes))
+        groups.sort_by_cached_key(|group| {
+            let (lacks, nodes) = (lacks(group), &group.nodes);
+            (lacks.is_none(), lacks, Reverse(nodes.len()), nodes.clone())
         });
         groups
     }
@@ -298,6 +309,12 @@ pub(super) fn add_same_pools(report: &mut Diagnosis, cluster: &Cluster) {
     let pools = pools.iter().filter_map(|id| cluster.pool(id));
     let texts = pools.filter_map(|pool| Some(format!("pool/{} {}", pool.id, same_pool(&pool)?)));
     report.notes.extend(texts);
+}
+
+/// What the request of one of the user's claims asks for.
+pub(super) fn spec_of<'c>(cycle: &'c Cycle<'_>, claim: &Key, request: &str) -> Option<&'c DeviceRequest> {
+    let mut claims = cycle.user_claims().iter();
+    spec(claims.find(|known| known.key() == *claim)?, request)
 }
 
 /// What the request asks for; nothing where it has alternatives, as none of them alone is the cause.

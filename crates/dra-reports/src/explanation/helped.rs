@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::bound::stuck_users;
-use super::items::{FixChange, FixItem, KINDS};
+use super::items::{FixChange, FixItem};
 use super::namesake::differs_in_digits;
 use super::words::fixes::{self as words, About, Before};
 use crate::remedy::{
@@ -32,7 +32,7 @@ use dra_rules::reservation::{
 };
 use dra_rules::scheduling::{
     Edited, Fix, Fixes, Found, Rewording, change_of_pod, is_extended, marked_for_removal,
-    remaining_consumers, tells_removal, unfit_taint,
+    remaining_consumers, unfit_taint,
 };
 
 /// Labels of nodes that tell which images run there.
@@ -124,14 +124,7 @@ impl Helped<'_> {
         let single = |fix: &Fix| {
             let remedy = self.remedy(std::slice::from_ref(fix), false);
             let (kind, target) = self.target(fix);
-            let message = words::change(fix, &self.about(fix));
-            FixChange {
-                kind,
-                target,
-                message,
-                note: remedy.text(),
-                command: remedy.command,
-            }
+            FixChange::new(kind, target, words::change(fix, &self.about(fix)), remedy)
         };
         let mut changes: Vec<FixChange> = recreation
             .into_iter()
@@ -147,7 +140,6 @@ impl Helped<'_> {
             [one] => one.kind,
             _ => "Several",
         };
-        debug_assert!(KINDS.contains(&kind), "{kind} is none of the kinds");
         if changes.len() == 1 {
             changes.clear();
         }
@@ -164,19 +156,12 @@ impl Helped<'_> {
             remedy = remedy.note(words::OTHER_PLATFORM);
         }
         FixItem {
-            kind,
-            target,
-            message,
-            note: remedy.text(),
-            command: remedy.command,
-            look: None,
             proven: !may_be_undone,
             minimal: found.smallest,
             changes,
             nodes: found.nodes.clone(),
-            gets: Vec::new(),
-            risky: false,
             remakes: self.remakes(&found.changes).unwrap_or_default(),
+            ..FixItem::unproven(kind, target, message, remedy)
         }
     }
 
@@ -279,9 +264,12 @@ impl Helped<'_> {
             Fix::RestoreNode { node } => restoring(self.cluster, node),
             Fix::LiftNodeTaint { node, key, effect } => {
                 let lift = Remedy::command(lift_node_taint(node, key, effect));
-                let taints = self.cluster.node(node).map(|node| node.spec.taints.iter());
-                let marked = taints.into_iter().flatten().find_map(marked_for_removal);
-                match marked.filter(|_| tells_removal(key)) {
+                let node = self.cluster.node(node).into_iter();
+                let mut taints = node.flat_map(|node| &node.spec.taints);
+                match taints
+                    .find(|taint| taint.key == *key)
+                    .and_then(marked_for_removal)
+                {
                     Some(marked) => lift.note(words::left_by_autoscaler(marked)),
                     None => lift.note(words::TAINT_IS_MEANT),
                 }
@@ -355,11 +343,11 @@ impl Helped<'_> {
             Fix::Release { claim, in_use: true } => self.cluster.claim(claim),
             _ => None,
         });
-        let pods = claims.flat_map(|claim| {
-            let others = self.others(claim).into_iter();
-            others.filter_map(|entry| pod_of_entry(self.cluster, claim, entry))
-        });
-        pods.map(|pod| pod.key()).collect()
+        let keys = |claim: &Arc<Claim>| -> Vec<Key> {
+            let others = self.others(claim);
+            self.pods_of(claim, &others).map(|pod| pod.key()).collect()
+        };
+        claims.flat_map(keys).collect()
     }
 
     /// The highest owner of the pods that have to end, and their namespace, where nothing else is changed.
@@ -395,20 +383,22 @@ impl Helped<'_> {
     fn of_others(&self, claim: &Claim, consumers: &[&ConsumerReference]) -> Option<String> {
         let pod = self.pod?;
         let is_elsewhere = pod.metadata.namespace != claim.metadata.namespace;
-        let others = consumers
-            .iter()
-            .filter_map(|entry| pod_of_entry(self.cluster, claim, entry));
-        let most = others.map(|other| other.priority()).max();
+        let most = self.pods_of(claim, consumers).map(|other| other.priority()).max();
         let higher = most.filter(|priority| *priority > pod.priority());
         (is_elsewhere || higher.is_some()).then(|| words::of_others(is_elsewhere, higher, pod.priority()))
     }
 
+    /// The pods among the consumers.
+    fn pods_of(&self, claim: &Claim, consumers: &[&ConsumerReference]) -> impl Iterator<Item = &Arc<Pod>> {
+        let entries = consumers.iter();
+        entries.filter_map(|entry| pod_of_entry(self.cluster, claim, entry))
+    }
+
     /// The gangs of the pods among the consumers.
     fn gangs(&self, claim: &Claim, consumers: &[&ConsumerReference]) -> BTreeSet<Key> {
-        let pods = consumers
-            .iter()
-            .filter_map(|entry| pod_of_entry(self.cluster, claim, entry));
-        let keys = pods.filter_map(|pod| Some(pod.metadata.beside(pod.pod_group()?)));
+        let keys = self
+            .pods_of(claim, consumers)
+            .filter_map(|pod| Some(pod.metadata.beside(pod.pod_group()?)));
         keys.filter(|key| {
             let group = self.cluster.pod_group(key);
             group.is_some_and(|group| group.spec.scheduling_policy.gang.is_some())
@@ -463,13 +453,19 @@ impl Helped<'_> {
         constraint.is_some_and(|constraint| constraint.distinct_attribute.is_some())
     }
 
+    /// `pod/NAMESPACE/NAME`; empty for claims alone.
+    fn own(&self) -> String {
+        self.pod
+            .map_or_else(String::new, |pod| format!("pod/{}", pod.key()))
+    }
+
     /// Kind and target of a change.
     fn target(&self, fix: &Fix) -> (&'static str, String) {
         let of_request = |claim: &Key, request: &str| format!("claim/{claim} request {request}");
-        let own = || {
-            self.pod
-                .map_or_else(String::new, |pod| format!("pod/{}", pod.key()))
-        };
+        let of_selector =
+            |claim, request, place: &usize| format!("{} selector #{place}", of_request(claim, request));
+        let own = || self.own();
+        let of_container = |container: &Str| format!("{} container {container}", self.own());
         match fix {
             Fix::Release { claim, .. } => ("ReleaseClaim", format!("claim/{claim}")),
             Fix::RenewClaim { claim, .. } => ("RenewClaim", format!("claim/{claim}")),
@@ -478,32 +474,23 @@ impl Helped<'_> {
             Fix::Fewer { claim, request, .. } => ("FewerDevices", of_request(claim, request)),
             Fix::LessResource {
                 container, resource, ..
-            } if !is_extended(resource) => (
-                "LessResource",
-                match container {
-                    Some(container) => format!("{} container {container}", own()),
-                    None => own(),
+            } => (
+                if is_extended(resource) {
+                    "FewerDevices"
+                } else {
+                    "LessResource"
                 },
+                container.as_ref().map_or_else(own, of_container),
             ),
-            Fix::LessResource { container: None, .. } => ("FewerDevices", own()),
-            Fix::LessResource {
-                container: Some(container),
-                ..
-            }
-            | Fix::DropExtended { container, .. } => {
-                ("FewerDevices", format!("{} container {container}", own()))
-            }
-            Fix::UseResource { container, .. } => ("UseResource", format!("{} container {container}", own())),
+            Fix::DropExtended { container, .. } => ("FewerDevices", of_container(container)),
+            Fix::UseResource { container, .. } => ("UseResource", of_container(container)),
             Fix::LessCapacity { claim, request, .. } => ("LessCapacity", of_request(claim, request)),
             Fix::DropTerm {
                 claim,
                 request,
                 selector,
                 ..
-            } => (
-                "RelaxSelector",
-                format!("{} selector #{selector}", of_request(claim, request)),
-            ),
+            } => ("RelaxSelector", of_selector(claim, request, selector)),
             Fix::ReplaceTerm {
                 claim,
                 request,
@@ -515,7 +502,7 @@ impl Helped<'_> {
                     Rewording::Guarded => "GuardSelector",
                     Rewording::Corrected | Rewording::Published => "CorrectSelector",
                 },
-                format!("{} selector #{selector}", of_request(claim, request)),
+                of_selector(claim, request, selector),
             ),
             Fix::DropConstraint { claim, place, .. } => {
                 ("DropConstraint", format!("claim/{claim} constraint #{place}"))
@@ -535,9 +522,7 @@ impl Helped<'_> {
     /// What the sentence of a change names.
     fn about(&self, fix: &Fix) -> About {
         About {
-            pod: self
-                .pod
-                .map_or_else(String::new, |pod| format!("pod/{}", pod.key())),
+            pod: self.own(),
             object: fix
                 .edits_claim()
                 .map_or_else(String::new, |claim| self.object(claim)),
@@ -641,9 +626,7 @@ impl Helped<'_> {
 
     /// The only owner of the pods among the consumers that have not ended.
     fn owned(&self, claim: &Claim, consumers: &[&ConsumerReference]) -> Option<Before> {
-        let pods = consumers
-            .iter()
-            .filter_map(|entry| pod_of_entry(self.cluster, claim, entry));
+        let pods = self.pods_of(claim, consumers);
         let pods: Vec<&Arc<Pod>> = pods.filter(|pod| !pod.is_terminal()).collect();
         let owner = only_owner(self.cluster, &pods)?;
         let ending = Ending::of(self.cluster, &pods, &self.enough, &owner);
@@ -679,13 +662,7 @@ fn recreation(cluster: &Cluster, pod: &Arc<Pod>) -> FixChange {
     let owner = pod.metadata.controller().map(manager);
     let message = words::recreate(&key, owner.as_deref());
     let remedy = change_pod(cluster, pod, pod, &[], true);
-    FixChange {
-        kind: "RecreatePod",
-        target: format!("pod/{key}"),
-        message,
-        note: remedy.text(),
-        command: remedy.command,
-    }
+    FixChange::new("RecreatePod", format!("pod/{key}"), message, remedy)
 }
 
 /// How `before` becomes `after` by `fixes`, and is created again where it has to be.
@@ -699,19 +676,13 @@ fn change_pod(cluster: &Cluster, before: &Arc<Pod>, after: &Pod, fixes: &[&Fix],
     }
     let operations = change_of_pod(before, after);
     let in_place = fixes.iter().all(|fix| fix.is_made_in_place());
-    match before.metadata.controller() {
+    match maker(cluster, before) {
         owner if in_place && !recreates => {
             let change = Remedy::command(script::change(Kind::Pod, &key, operations));
-            match owner {
-                None => change,
-                Some(owner) => {
-                    let owner = top_owner(cluster, before).unwrap_or_else(|| owner.clone());
-                    change.note(words::others_without(&manager(&owner)))
-                }
-            }
+            let others = owner.map(|owner| words::others_without(&manager(&owner)));
+            others.into_iter().fold(change, Remedy::note)
         }
         Some(owner) if !fixes.is_empty() => {
-            let owner = top_owner(cluster, before).unwrap_or_else(|| owner.clone());
             Remedy::by_hand(if fixes.iter().any(|fix| is_added_later(cluster, before, fix)) {
                 words::added_later(&manager(&owner))
             } else {
@@ -721,6 +692,11 @@ fn change_pod(cluster: &Cluster, before: &Arc<Pod>, after: &Pod, fixes: &[&Fix],
         _ if operations.is_empty() => renew(cluster, before),
         _ => Remedy::command(script::remake(Kind::Pod, &key, operations)).note(words::pod_is_recreated(&key)),
     }
+}
+
+/// The highest owner that has made the pod, or else the one that it names.
+fn maker(cluster: &Cluster, pod: &Pod) -> Option<OwnerReference> {
+    top_owner(cluster, pod).or_else(|| pod.metadata.controller().cloned())
 }
 
 /// Where a change of a pod goes that `owner` has made.
@@ -744,20 +720,12 @@ pub(super) fn name_other_kind(cluster: &Cluster, pod: &Pod, missing: &Key, kind:
             .is_some_and(|claim| claim.metadata.controller().is_none()),
     };
     let key = pod.key();
-    let how = || match top_owner(cluster, pod).or_else(|| pod.metadata.controller().cloned()) {
+    let how = || match maker(cluster, pod) {
         Some(owner) => in_owner(&key, &owner),
         None if pod.metadata.is_only_written() => words::in_manifest(&key),
         None => words::create_changed(&key),
     };
-    is_there.then(|| {
-        let message = words::name_other_kind(missing, kind);
-        FixItem::unproven(
-            "CorrectPods",
-            format!("pod/{key}"),
-            message,
-            Remedy::by_hand(how()),
-        )
-    })
+    is_there.then(|| FixItem::name_other_kind(&key, missing, kind, how()))
 }
 
 /// Returns whether the pod template of the pod's owner lacks already what the change takes from the pod, which something has added.

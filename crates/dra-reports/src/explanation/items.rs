@@ -21,15 +21,13 @@ pub struct Holding {
 }
 
 /// Whether waiting helps.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct WaitingItem {
     /// The answer.
     pub helps: Helps,
     /// The answer in a sentence.
     pub summary: Sentence,
     /// Number of `consumers` that have to finish.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub count: Option<usize>,
     /// Consumers that have to finish: `pod/NAMESPACE/NAME`, `podgroup/NAMESPACE/NAME`.
@@ -109,8 +107,8 @@ pub struct FilterCount {
 }
 
 /// Numbers of a node's devices for a request, without incomplete and invalid pools. Devices in use are not counted as tainted.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
+#[derive(Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DeviceCount {
     /// The claim: `namespace/name`.
     #[serde(serialize_with = "as_text")]
@@ -119,7 +117,6 @@ pub struct DeviceCount {
     /// `request` or `request/subrequest`.
     pub request: Str,
     /// Number of devices that the request takes; absent if it takes all that match and none does.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub wanted: Option<u64>,
     /// Devices that class and request select on this node.
     pub matching: u64,
@@ -148,9 +145,8 @@ fn as_text<S: serde::Serializer>(key: &Key, serializer: S) -> Result<S::Ok, S::E
     serializer.collect_str(key)
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
+fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
+    *count == T::default()
 }
 
 /// Requested, available and total amount.
@@ -176,7 +172,7 @@ impl Amounts {
 }
 
 /// Kinds of changes that help. Each has a row on the page of `explain` and is tried on a real API server.
-pub(super) const KINDS: &[&str] = &[
+const KINDS: &[&str] = &[
     "AddNode",
     "AdmitDriver",
     "AllowAdminAccess",
@@ -239,9 +235,7 @@ pub(super) const KINDS: &[&str] = &[
 ];
 
 /// Changes that would help together.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct FixItem {
     /// Kind of the change; `Several` where it takes more than one.
     #[schemars(regex(pattern = "^[A-Z][A-Za-z]+$"))]
@@ -289,7 +283,7 @@ pub struct GetsItem {
     /// Its first device: `driver/pool/device`.
     pub device: String,
     /// Number of further devices. Absent if there are none.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_zero")]
     #[schemars(range(min = 1))]
     pub more: usize,
     /// Known differences to a requested device.
@@ -297,14 +291,8 @@ pub struct GetsItem {
     pub differs: Vec<String>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_none(count: &usize) -> bool {
-    *count == 0
-}
-
 /// A single change.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct FixChange {
     /// Kind of the change.
     #[schemars(regex(pattern = "^[A-Z][A-Za-z]+$"))]
@@ -317,8 +305,19 @@ pub struct FixChange {
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub command: Option<Script>,
     /// What to know before running the command, or who can do it if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+impl FixChange {
+    pub(super) fn new(kind: &'static str, target: String, message: String, remedy: Remedy) -> Self {
+        Self {
+            kind,
+            target,
+            message,
+            note: remedy.text(),
+            command: remedy.command,
+        }
+    }
 }
 
 impl FixItem {
@@ -353,6 +352,16 @@ impl FixItem {
             risky: false,
             remakes: Vec::new(),
         }
+    }
+
+    /// A fix that no command makes: `how` says what follows, or who can do it.
+    pub(super) fn by_hand(
+        kind: &'static str,
+        target: impl Into<String>,
+        message: impl Into<String>,
+        how: impl Into<String>,
+    ) -> Self {
+        Self::unproven(kind, target, message, Remedy::by_hand(how))
     }
 
     /// What shows more. A name that gives no command is in the message already.

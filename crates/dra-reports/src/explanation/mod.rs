@@ -150,13 +150,12 @@ fn with_quotas(
     report
         .notes
         .extend(unlisted(cluster, pod).iter().map(unlisted_text));
-    if pod.is_terminal() {
-        report.conclude(Answer::Ended(pod.status.phase.clone(), failing_end(pod)));
-        ended(&mut report, cluster, pod, settings.now);
-        return report;
-    }
-    if is_done(pod) {
-        report.conclude(Answer::Deleted(pod.metadata.finalizers.clone()));
+    if pod.is_terminal() || is_done(pod) {
+        report.conclude(if pod.is_terminal() {
+            Answer::Ended(pod.status.phase.clone(), failing_end(pod))
+        } else {
+            Answer::Deleted(pod.metadata.finalizers.clone())
+        });
         ended(&mut report, cluster, pod, settings.now);
         return report;
     }
@@ -337,7 +336,7 @@ pub fn unjudged(target: Target, why: &str) -> Diagnosis {
     let mut report = Diagnosis::new(target);
     report.unknown.push(why.to_owned());
     report.lacks_objects = true;
-    report.conclude(Answer::Unread(why.to_owned()));
+    report.conclude(Answer::Open(why.to_owned()));
     report
 }
 
@@ -375,19 +374,15 @@ pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Setti
     }
     undecided(&mut report, cluster, &target.namespace);
     let new = claims.iter().filter(|claim| claim.metadata.is_only_written());
-    let new = || new.clone().map(|claim| &claim.spec);
     let quotas = Quotas::of(cluster);
-    let asking = claims
-        .iter()
-        .filter(|claim| claim.metadata.is_only_written())
-        .zip(new());
+    let asking = new.clone().map(|claim| (claim, &claim.spec));
     if let Some((claim, refusal)) = quotas.first_refused(&target.namespace, asking) {
         report.add_refusal(
             cluster,
             (&format!("claim/{}", claim.key()), None),
             &refusal,
             &quotas,
-            new(),
+            new.map(|claim| &claim.spec),
         );
     }
     report

@@ -149,8 +149,7 @@ impl Explained<'_> {
     ) -> Option<PoolId> {
         report.node_groups = NodeGroup::of(&report.nodes);
         report.cause = Some(shortage::cause(report, cycle, selectors));
-        let reasons = report.nodes.iter().flat_map(|node| &node.reasons);
-        let pools = reasons.filter_map(|reason| match &reason.fact {
+        let pools = groups::facts(&report.nodes).filter_map(|fact| match fact {
             Fact::PoolIncomplete(pool, _) => Some(pool.clone()),
             _ => None,
         });
@@ -173,25 +172,18 @@ impl Explained<'_> {
         {
             report.notes.push(words::ADMIN_ACCESS.to_owned());
         }
-        if let Some(Cause::Filtered(node, ..)) = &report.cause {
+        if let Some(Cause::Filtered(node, .., why)) = &report.cause {
             // It is the one of its group that matters.
             for group in &mut report.node_groups {
                 group.nodes.sort_by_key(|other| other != node);
             }
-        }
-        if let Some(Cause::Filtered(node, .., why)) = &report.cause {
-            let fix = FixItem::set_up_huge_pages(self.cluster(), node, why);
-            report.fixes.extend(fix);
-        }
-        if let Some(Cause::Filtered(node, ..)) = &report.cause
-            && let Some(pod) = self.pod
-            && shortage::nodes_of_siblings(self.cluster(), pod).contains(node)
-        {
-            let fix = self
-                .cluster()
-                .node(node)
-                .and_then(|node| FixItem::restore_labels(pod, node));
-            report.fixes.extend(fix);
+            let cluster = self.cluster();
+            report.fixes.extend(FixItem::of_huge_pages(cluster, node, why));
+            let had = |pod: &&Arc<Pod>| shortage::nodes_of_siblings(cluster, pod).contains(node);
+            let pod = self.pod.filter(had).zip(cluster.node(node));
+            report
+                .fixes
+                .extend(pod.and_then(|(pod, node)| FixItem::of_selector(pod, node)));
         }
         waiting::add(report, self);
         report.notes.extend(self.rounded(report));
@@ -279,9 +271,9 @@ impl Explained<'_> {
 
     /// Notes which devices the rules taint that set untolerated taints.
     fn rules_of_taints(&self, report: &mut Diagnosis) {
-        let reasons = report.nodes.iter().flat_map(|node| &node.reasons);
-        let taints: Vec<&Taint> = reasons
-            .filter_map(|reason| match &reason.fact {
+        let facts = groups::facts(&report.nodes);
+        let taints: Vec<&Taint> = facts
+            .filter_map(|fact| match fact {
                 Fact::RuledOut(RuledOut::Tainted, Evidence::Taints(taints)) => Some(taints),
                 _ => None,
             })
@@ -321,13 +313,13 @@ impl Explained<'_> {
         }
         let fix = match unserved::unserved(report, cycle, selectors, self.settings.now) {
             Some((unserved, true)) => {
-                let fix = FixItem::keep_off(&unserved, self.pod);
-                let fix = fix.unwrap_or_else(|| FixItem::of_driver(&unserved));
+                let fix = FixItem::of_daemon(&unserved, self.pod);
+                let fix = fix.unwrap_or_else(|| FixItem::serve(&unserved));
                 report.cause = Some(Cause::Unserved(unserved));
                 Some(fix)
             }
             Some((unserved, false)) => {
-                let fix = FixItem::of_driver(&unserved);
+                let fix = FixItem::serve(&unserved);
                 report.add_fault(Cause::Unserved(unserved));
                 Some(fix)
             }
@@ -336,7 +328,7 @@ impl Explained<'_> {
         report.fixes.extend(fix);
         if let Some((pool, fact)) = unserved::invalid_pool(report, cycle, selectors) {
             report.fixes.push(FixItem::correct_pool(&pool));
-            report.add_fault(Cause::Alike(Brief::Fact(fact)));
+            report.add_fault(fact.into());
         }
     }
 
@@ -358,8 +350,7 @@ impl Explained<'_> {
 
     /// That a claim has all of a capacity that is short, as it requests no amount of it.
     fn took_all(&self, report: &Diagnosis) -> Option<String> {
-        let mut reasons = report.nodes.iter().flat_map(|node| &node.reasons);
-        let (holders, shortage) = reasons.find_map(|reason| match &reason.fact {
+        let (holders, shortage) = groups::facts(&report.nodes).find_map(|fact| match fact {
             Fact::RuledOut(_, Evidence::Held(by, Some(shortage))) if shortage.set.is_none() => {
                 Some((by, shortage))
             }

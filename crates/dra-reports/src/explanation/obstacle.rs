@@ -31,19 +31,15 @@ impl Explained<'_> {
 
     /// What has to be there first. What it would hold cannot be known, so it cannot be proven to help.
     fn unproven(&self, report: &mut Diagnosis, obstacle: &Obstacle) {
-        let by_hand = Remedy::by_hand;
         let fix = match obstacle {
             Obstacle::Claim(problem) if self.told_unmade(report, problem) => return,
             Obstacle::Claim(ClaimProblem::Missing { claim }) => {
-                let target = format!("claim/{claim}");
                 let found = report.tell_namesake(self.cluster(), Kind::ResourceClaim, claim);
-                let message = words::fixes::create(&target, found.as_ref());
-                let who = words::fixes::create_how(Kind::ResourceClaim, found.as_ref());
                 let pod = self.pod;
                 report.fixes.extend(
                     pod.and_then(|pod| name_other_kind(self.cluster(), pod, claim, Kind::ResourceClaim)),
                 );
-                FixItem::unproven("CreateClaim", target, message, by_hand(who))
+                FixItem::create(Kind::ResourceClaim, claim, found.as_ref())
             }
             Obstacle::Claim(ClaimProblem::Deleting { claim }) => self.awaited(claim),
             Obstacle::Claim(ClaimProblem::Owner { .. }) => {
@@ -51,11 +47,8 @@ impl Explained<'_> {
                 return;
             }
             Obstacle::Request(RequestProblem::NoClass { class, .. }) => {
-                let target = format!("deviceclass/{class}");
-                let message = words::fixes::create(&target, None);
-                let who = words::fixes::create_how(Kind::DeviceClass, None);
                 let look = Command::kubectl("get").arg("deviceclasses").done();
-                FixItem::unproven("CreateClass", target, message, by_hand(who)).look(look)
+                FixItem::create(Kind::DeviceClass, &Key::new("", class.clone()), None).look(look)
             }
             Obstacle::Group(_) => {
                 let gang = self
@@ -63,7 +56,7 @@ impl Explained<'_> {
                     .and_then(|pod| Some((pod, self.scheduler.short_gang(pod)?)));
                 let Some((pod, gang)) = gang else { return };
                 report.notes.push(words::short_gang(&gang));
-                match FixItem::complete(self.cluster(), pod, &gang) {
+                match FixItem::of_gang(self.cluster(), pod, &gang) {
                     Some(fix) => fix,
                     None => return,
                 }

@@ -2,28 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use super::diagnosis::{Cause, Diagnosis, Outdated};
+use super::absence::selects;
+use super::diagnosis::{Beside, Cause, Diagnosis, Outdated};
 use super::groups;
-use dra_allocator::devices::{ClassSelectors, Match};
+use dra_allocator::devices::ClassSelectors;
 use dra_model::{DeviceRequest, Pool, Str};
 use dra_rules::scheduling::Cycle;
 
 /// Names the outdated slice that has devices for the request that has too few.
 pub(super) fn add(report: &mut Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSelectors) {
     let is_short = matches!(report.cause, Some(Cause::TooFew(..) | Cause::Absent(_)));
-    let Some(found) = outdated(report, cycle, selectors).filter(|_| is_short) else {
-        return;
-    };
-    let cause = report.cause.take();
-    report.cause = cause.map(|cause| Cause::Outdated(Box::new(cause), found));
+    if let Some(found) = outdated(report, cycle, selectors).filter(|_| is_short) {
+        report.add_beside(Beside::Outdated(found));
+    }
 }
 
 fn outdated(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSelectors) -> Option<Outdated> {
-    let mut short = report.node_groups.iter().flat_map(|group| &group.devices);
-    let short = short.next()?;
-    let mut claims = cycle.user_claims().iter();
-    let claim = claims.find(|claim| claim.key() == short.claim)?;
-    let spec = groups::spec(claim, &short.request)?;
+    let short = report.short().next()?;
+    let spec = groups::spec_of(cycle, &short.claim, &short.request)?;
     let pools = cycle.scheduler().cluster().pools();
     let mut outdated = pools.filter(|pool| !pool.outdated.is_empty());
     outdated.find_map(|pool| of_pool(&pool, selectors, spec))
@@ -35,18 +31,9 @@ fn of_pool(pool: &Pool<'_>, selectors: &ClassSelectors, spec: &DeviceRequest) ->
         slices: pool.outdated.clone(),
         ..pool.clone()
     };
-    let mut expressions = spec.selectors.iter().map(|selector| selector.cel.as_ref());
-    let expressions: Option<Vec<_>> = expressions
-        .by_ref()
-        .map(|cel| Some(selectors.selector(&cel?.expression)))
-        .collect();
-    let expressions = expressions?;
     let mut found: Option<Outdated> = None;
     for (slice, device, selectable) in selectors.devices(&older) {
-        let selects = |selector| selectors.is_selected(selector, &selectable) == Ok(true);
-        let is_wanted = selectors.matches(&spec.device_class_name, &selectable) == Match::Yes
-            && expressions.iter().all(|selector| selects(selector));
-        if current.contains(&device.name) || !is_wanted {
+        if current.contains(&device.name) || !selects(selectors, spec, &selectable) {
             continue;
         }
         found

@@ -5,19 +5,23 @@ use dra_model::{Cluster, Key, Pod};
 use dra_rules::reservation::{ClaimNameError, claim_names};
 use dra_rules::scheduling::{ClaimProblem, Obstacle};
 
-use super::diagnosis::{Answer, Cause, GangCause, OnNode, Place, StatusProblem, Why};
+use super::diagnosis::{Answer, Beside, Cause, GangCause, OnNode, Place, Why};
 use super::fact::{Brief, Evidence, Fact, NotMade};
 use crate::allocation::{Gang, GangLacks};
 
 impl Why {
     /// The same without the keys of what is the pod's own, which others have of their own.
     pub(crate) fn without(mut self, own: &Own) -> Self {
-        match &mut self {
+        self.erase(own);
+        self
+    }
+
+    fn erase(&mut self, own: &Own) {
+        match self {
             Self::Cause(cause) => cause.erase(own),
             Self::Fact(fact) => fact.erase(own),
             Self::Answer(answer) => answer.erase(own),
         }
-        self
     }
 }
 
@@ -84,7 +88,6 @@ impl Answer {
                 _ => {}
             },
             Self::Unjudged
-            | Self::Unread(_)
             | Self::Hidden(_)
             | Self::Open(_)
             | Self::OpenNode(_)
@@ -115,17 +118,11 @@ impl Cause {
             }
             Self::Alike(brief) => brief.erase(own),
             Self::OnNode(_, fact) => fact.erase(own),
-            Self::Held(cause, _)
-            | Self::Kept(cause, ..)
-            | Self::LeftOver(cause, _)
-            | Self::Superseded(cause, _)
-            | Self::Circle(cause, ..)
-            | Self::Outdated(cause, _)
-            | Self::RejectedBesides(cause, _)
-            | Self::Deallocated(cause) => cause.erase(own),
-            Self::Besides(cause, fault) => {
+            Self::Besides(cause, known) => {
                 cause.erase(own);
-                fault.erase(own);
+                if let Beside::Fault(fault) = known {
+                    fault.erase(own);
+                }
             }
             Self::Alternatives(_, causes) => {
                 for (_, cause) in causes {
@@ -134,9 +131,8 @@ impl Cause {
             }
             Self::Gang(gang, lacks) => {
                 gang.erase(own);
-                match lacks.as_deref_mut() {
-                    Some(GangCause::Cause(cause)) => cause.erase(own),
-                    Some(GangCause::Answer(answer)) => answer.erase(own),
+                match lacks {
+                    Some(GangCause::Why(why)) => why.erase(own),
                     Some(GangCause::Waits(pod, obstacle)) => {
                         own.erase_target(pod);
                         erase_obstacle(obstacle, own);
@@ -144,16 +140,9 @@ impl Cause {
                     None => {}
                 }
             }
-            Self::NoTemplate(_, pod) => own.erase_target(pod),
-            Self::NotMade(NotMade::Silent(since)) => *since = None,
-            Self::TooManyConsumers(claim)
-            | Self::AllocatedNowhere(claim, _)
-            | Self::Status(
-                StatusProblem::Gone(claim)
-                | StatusProblem::OfEarlierPod(claim)
-                | StatusProblem::Of(claim, _)
-                | StatusProblem::NotMade(claim),
-            ) => own.erase_claim(claim),
+            Self::TooManyConsumers(claim) | Self::AllocatedNowhere(claim, _) | Self::Status(claim, _) => {
+                own.erase_claim(claim);
+            }
             Self::Nowhere(_, groups) => {
                 for group in groups {
                     for count in &mut group.devices {
@@ -174,8 +163,6 @@ impl Cause {
             | Self::NotAll(_)
             | Self::NotAlike(_)
             | Self::NotEnough(_)
-            | Self::Quota(..)
-            | Self::NotMade(_)
             | Self::Queued(_) => {}
         }
     }
@@ -201,6 +188,7 @@ impl Fact {
         match self {
             Self::Obstacle(obstacle) => erase_obstacle(obstacle, own),
             Self::NoTemplate(_, pod) => own.erase_target(pod),
+            Self::NotMade(NotMade::Silent(since)) => *since = None,
             Self::Error(error) => erase_error(error, own),
             Self::Together(Together::Constraints(constraints, _)) => {
                 for constraint in constraints {

@@ -5,14 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::diagnosis::{Answer, Diagnosis, NoPods};
-use super::fact::{Often, Speaker, Word};
+use super::fact::{Speaker, Word};
 use super::items::{ClusterVerdict, FixItem};
 use super::{explain_pod, failing_end, words};
 use crate::allocation::{Settings, Target};
-use crate::remedy::Remedy;
-use crate::script::Command;
-use crate::stage::{StageFact, logs_of};
-use dra_model::{Cluster, Condition, Key, Kind, Owner, OwnerReference, Pod, Str, Time};
+use crate::stage::StageFact;
+use dra_model::{Cluster, Condition, Key, Owner, OwnerReference, Pod, Str, Time};
 use dra_rules::kubelet::{Stages, is_refusal};
 use dra_rules::owners::{KUEUE, Lineage, OwnerName, Queued, refused_last};
 
@@ -158,7 +156,6 @@ fn failed_pods(cluster: &Cluster, owner: &Owner, active: usize, now: Time) -> Op
         return None;
     }
     let mut report = Diagnosis::new(Target::owner(&owner.kind, &owner.key));
-    let target = format!("pod/{}", last.key());
     let is_rejected = last
         .status
         .reason
@@ -167,13 +164,8 @@ fn failed_pods(cluster: &Cluster, owner: &Owner, active: usize, now: Time) -> Op
     let stages = is_rejected.then(|| Stages::of(cluster, now));
     let stuck = stages.as_ref().and_then(|stages| stages.pod(last)?.stuck);
     let rejected = stuck.map(|stuck| Box::new(StageFact::of(&stuck, last)));
-    let (message, how) = words::fixes::failing_pods(&target, rejected.is_some());
-    let look = match last.node().filter(|_| rejected.is_some()) {
-        Some(node) => Command::kubectl("describe").object(Kind::Node, node).done(),
-        None => logs_of(&last.key()),
-    };
-    let fix = FixItem::unproven("RepairContainer", target, message, Remedy::by_hand(how));
-    report.fixes.push(fix.look(look));
+    let fix = FixItem::failing_pods(&last.key(), rejected.is_some(), last.node());
+    report.fixes.push(fix);
     let why = NoPods::Failed {
         failed,
         limit,
@@ -252,16 +244,12 @@ fn refused(cluster: &Cluster, owner: &Owner) -> Option<Word> {
     let events = makers.iter().flat_map(|maker| cluster.events_of_owner(maker));
     let event = refused_last(events)?;
     let component = event.component();
-    Some(Word {
-        who: Speaker::Component(if component.is_empty() {
-            owner.kind.clone()
-        } else {
-            component.clone()
-        }),
-        said: event.message.trim().to_owned(),
-        at: event.last_seen(),
-        often: Often::of(event),
-    })
+    let who = if component.is_empty() {
+        &owner.kind
+    } else {
+        component
+    };
+    Some(Word::of(Speaker::Component(who.clone()), event))
 }
 
 fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {

@@ -66,32 +66,23 @@ fn reasons(
     verdict: &Verdict,
     looks: &Looks<'_>,
 ) -> (Vec<Reason>, Vec<DeviceCount>) {
-    if let Verdict::Refused(Refusal::CannotAllocate { .. }) = verdict {
-        return of_requests(cycle, node, looks);
-    }
-    (of_verdict(cycle, verdict), Vec::new())
-}
-
-fn of_verdict(cycle: &Cycle<'_>, verdict: &Verdict) -> Vec<Reason> {
-    let fact = match verdict {
-        Verdict::Fits(_) | Verdict::GaveUp => return Vec::new(),
-        Verdict::NotNamed => Fact::NotNamed,
-        Verdict::Plain(plain) => Fact::Plain(plain.clone()),
-        Verdict::Error(error) => Fact::Error(error.clone()),
-        Verdict::Refused(refusal) => match refusal {
-            Refusal::NotAvailable(claims) => {
-                return claims.iter().map(|claim| not_available(cycle, *claim)).collect();
-            }
-            Refusal::LeftBehind => Fact::LeftBehind,
-            Refusal::NoSuchResource(name) => Fact::NoSuchResource(name.clone()),
-            Refusal::NodeResources(reasons) => {
-                let facts = reasons.iter().cloned().map(Fact::NodeResources);
-                return facts.map(Reason::from).collect();
-            }
-            Refusal::CannotAllocate { .. } => return Vec::new(),
-        },
+    let facts = match verdict {
+        Verdict::Fits(_) | Verdict::GaveUp => Vec::new(),
+        Verdict::NotNamed => vec![Fact::NotNamed],
+        Verdict::Plain(plain) => vec![Fact::Plain(plain.clone())],
+        Verdict::Error(error) => vec![Fact::Error(error.clone())],
+        Verdict::Refused(Refusal::NotAvailable(claims)) => {
+            let reasons = claims.iter().map(|claim| not_available(cycle, *claim));
+            return (reasons.collect(), Vec::new());
+        }
+        Verdict::Refused(Refusal::LeftBehind) => vec![Fact::LeftBehind],
+        Verdict::Refused(Refusal::NoSuchResource(name)) => vec![Fact::NoSuchResource(name.clone())],
+        Verdict::Refused(Refusal::NodeResources(reasons)) => {
+            reasons.iter().cloned().map(Fact::NodeResources).collect()
+        }
+        Verdict::Refused(Refusal::CannotAllocate { .. }) => return of_requests(cycle, node, looks),
     };
-    vec![fact.into()]
+    (facts.into_iter().map(Reason::from).collect(), Vec::new())
 }
 
 fn not_available(cycle: &Cycle<'_>, Unavailable { place, why }: Unavailable) -> Reason {

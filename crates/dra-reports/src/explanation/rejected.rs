@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::diagnosis::{Answer, Cause, Diagnosis, NodeGroup, Warning};
+use super::diagnosis::{Answer, Beside, Cause, Diagnosis, NodeGroup, Warning};
 use super::fact::Fact;
 use super::items::{FilterCount, FixItem};
 use super::{waiting, words};
@@ -60,8 +60,8 @@ impl Diagnosis {
             )
         };
         let is_at_fault = match &self.cause {
-            Some(Cause::Rejected(_, by) | Cause::RejectedBesides(_, by)) => by.iter().any(is_apart),
-            Some(Cause::Kept(cause, ..)) => {
+            Some(Cause::Rejected(_, by) | Cause::Besides(_, Beside::Rejected(by))) => by.iter().any(is_apart),
+            Some(Cause::Besides(cause, Beside::Kept(..))) => {
                 matches!(&**cause, Cause::Allocated(claim, ..) if claim == shared)
                     && self.fixes.iter().all(|fix| !fix.proven)
             }
@@ -72,27 +72,14 @@ impl Diagnosis {
         }
         self.fixes.retain(|fix| fix.kind != "RelaxPlacement");
         let is_machine = owner.kind == "VirtualMachineInstance";
-        let fix = FixItem::unproven(
-            "RelaxPlacement",
-            format!("pod/{}", pod.key()),
-            words::fixes::share_no_claim(shared, &manager(owner)),
-            Remedy::by_hand(if is_machine {
-                words::fixes::STOP_MIGRATION
-            } else {
-                words::fixes::SHARE_NO_CLAIM
-            }),
-        );
+        let fix = FixItem::share_no_claim(&pod.key(), shared, &manager(owner), is_machine);
         self.fixes.insert(0, fix);
     }
 
     /// Says that filters which are not simulated reject the pod on all nodes that are left for the filter for devices, which comes behind
     /// them, where it does not fit as far as filters are simulated: what helps against that reason alone is not enough.
     pub(super) fn reject_besides(&mut self, cluster: &Cluster, pod: &Pod, by: Vec<Rejection>) {
-        let left = self
-            .nodes
-            .iter()
-            .filter(|node| node.plugin == Some("DynamicResources"))
-            .count();
+        let left = self.lacking_devices().count();
         let rejected = by
             .iter()
             .filter_map(|rejection| rejection.nodes)
@@ -101,13 +88,15 @@ impl Diagnosis {
         if !is_before_nodes && (left == 0 || rejected < left) {
             return;
         }
-        let Some(cause) = self.cause.take() else { return };
+        if self.cause.is_none() {
+            return;
+        }
         waiting::add_rejected(self, &by);
         for fix in &mut self.fixes {
             fix.proven = false;
         }
         self.fixes.splice(..0, fixes(cluster, pod, &by));
-        self.cause = Some(Cause::RejectedBesides(Box::new(cause), by));
+        self.add_beside(Beside::Rejected(by));
     }
 }
 

@@ -16,9 +16,7 @@ use dra_model::{Gap, Key, Str};
 use dra_rules::scheduling::AssumedGate;
 
 /// The report.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct Explanation {
     /// The explained object.
     pub target: Target,
@@ -98,13 +96,11 @@ fn short_of(nodes: &[NodeDiagnosis], node: &Str, brief: &Brief) -> Option<String
         return None;
     };
     let node = nodes.iter().find(|known| known.node == *node)?;
+    let limit = Some((limited.clone(), amounts.clone()));
     let facts = node.reasons.iter().map(|reason| &reason.fact);
-    let facts = facts.filter(|fact| fact.limited() == *limited && fact.amounts().as_ref() == Some(amounts));
-    let facts: BTreeSet<&Fact> = facts.collect();
-    match facts.into_iter().collect::<Vec<_>>().as_slice() {
-        [only] => Some(words::of_reason(None, only)),
-        _ => None,
-    }
+    let facts: BTreeSet<&Fact> = facts.filter(|fact| fact.limit() == limit).collect();
+    let only = facts.first().filter(|_| facts.len() == 1);
+    only.map(|only| words::of_reason(None, only))
 }
 
 impl From<Diagnosis> for Explanation {
@@ -245,8 +241,7 @@ impl AlikeReason {
 }
 
 /// Nodes that are rejected for the same reason, by the same numbers.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub struct NodeGroupItem {
     /// The nodes, by name.
     pub nodes: Vec<Str>,
@@ -254,7 +249,6 @@ pub struct NodeGroupItem {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<DeviceCount>,
     /// The cause in words, where numbers do not tell it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Sentence>,
     /// Whether the cause of the report is that of these nodes.
     #[serde(skip)]
@@ -262,9 +256,7 @@ pub struct NodeGroupItem {
 }
 
 /// A reason as it is serialized.
-#[serde_with_macros::skip_serializing_none]
-#[derive(Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[macro_rules_attribute::apply(report)]
 pub(super) struct ReasonItem<'r> {
     /// The claim that it is about: `namespace/name`.
     claim: Option<String>,
@@ -289,7 +281,7 @@ impl Serialize for Reason {
             request: self.request.as_ref(),
             device: self.device.as_ref().map(ToString::to_string),
             code: self.code(),
-            amounts: self.fact.amounts(),
+            amounts: self.fact.limit().map(|(_, amounts)| amounts),
             message: self.message(),
         };
         item.serialize(serializer)

@@ -10,7 +10,7 @@ use super::groups::counts;
 use super::items::DeviceCount;
 use crate::driver_chain::is_unmatched;
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, RuledOut};
-use dra_model::{AllocationMode, Claim, Cluster, DeviceRequest, Key, Pod, Str, Taint};
+use dra_model::{AllocationMode, Claim, Cluster, DeviceRequest, Key, Pod, Pool, Str, Taint};
 use dra_rules::scheduling::{self, Cycle, matches_affinity};
 
 /// That a claim of the pod is allocated for a node on which something else keeps the pod from running.
@@ -67,15 +67,12 @@ pub(super) fn cause(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSele
             .map(|reason| reason.fact.clone());
         return match (only.nodes.as_slice(), fact) {
             ([node], Some(fact @ Fact::Plain(_))) => Cause::OnNode(node.clone(), fact),
-            ([_], Some(fact @ Fact::PoolIncomplete(..))) => Cause::Alike(Brief::Fact(fact)),
+            ([_], Some(fact @ Fact::PoolIncomplete(..))) => fact.into(),
             _ => Cause::Alike(reason.clone()),
         };
     }
     // Nodes that other filters reject may have devices.
-    let of_devices = report
-        .nodes
-        .iter()
-        .filter(|node| node.plugin == Some("DynamicResources"));
+    let of_devices = report.lacking_devices();
     let among = match of_devices.clone().count() {
         0 => return none,
         judged if judged == all => Among::All,
@@ -88,8 +85,9 @@ pub(super) fn cause(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSele
     if let Some(cause) = of_devices.clone().find_map(together) {
         return cause;
     }
-    let mut short = report.node_groups.iter().flat_map(|group| &group.devices);
-    let Some(first) = short.next() else { return none };
+    let Some(first) = report.short().next() else {
+        return none;
+    };
     let asked = Asked {
         report,
         cycle,
@@ -283,13 +281,10 @@ impl Asked<'_> {
             for key in by {
                 let holder = cluster.claim(key);
                 let consumers = holder.map_or(&[][..], |claim| claim.status.reserved_for.as_slice());
-                match consumers {
-                    [] => users.insert(format!("claim/{key}")),
-                    [..] => {
-                        users.extend(consumers.iter().map(|entry| crate::Consumer(entry).to_string()));
-                        false
-                    }
-                };
+                if consumers.is_empty() {
+                    users.insert(format!("claim/{key}"));
+                }
+                users.extend(consumers.iter().map(|entry| crate::Consumer(entry).to_string()));
             }
         }
         users
@@ -301,8 +296,7 @@ pub(super) fn unoffered(cluster: &Cluster, pod: &Pod, selectors: &ClassSelectors
     let unoffered = scheduling::unoffered(cluster, pod).into_iter().next()?;
     let inventory = Inventory::of(cluster);
     let free = |class: &Str| {
-        let pools = cluster.pools();
-        let devices = pools.flat_map(|pool| {
+        let free_of = |pool: Pool<'_>| {
             let facts = inventory.pool_facts(&pool);
             let free = selectors.devices(&pool).filter(|(slice, device, selectable)| {
                 let id = pool.device_id(&device.name);
@@ -310,9 +304,9 @@ pub(super) fn unoffered(cluster: &Cluster, pod: &Pod, selectors: &ClassSelectors
                     && inventory.unavailable(&facts, &id, (slice, device)).is_empty()
                     && selectors.matches(class, selectable) == Match::Yes
             });
-            std::iter::repeat_n((), free.count())
-        });
-        devices.count()
+            free.count()
+        };
+        cluster.pools().map(free_of).sum::<usize>()
     };
     let counts = unoffered.classes.iter().map(|class| {
         let name = &class.metadata.name;

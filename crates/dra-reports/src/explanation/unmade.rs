@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use super::diagnosis::{Cause, Diagnosis, StatusProblem};
-use super::fact::{Fact, NotMade};
+use super::diagnosis::{Cause, Diagnosis};
+use super::fact::{Brief, Fact, NotMade};
 use super::helped::name_other_kind;
 use super::items::FixItem;
 use super::namesake::{Namesake, namesake};
 use super::words::Upcoming;
 use super::{Explained, word, words};
-use crate::remedy::Remedy;
-use dra_model::{Cluster, Component, Gate, Key, Kind, Object, Owner, Pod};
-use dra_rules::kubelet::{controllers, is_called_plugin, is_ready, unscheduled};
+use dra_model::{ClaimTemplate, Cluster, Component, Gate, Key, Kind, Object, Owner, Pod, Str};
+use dra_rules::kubelet::{controllers, is_called_plugin, is_ready};
 use dra_rules::reservation::{Lacks, Next, Unmade, owning_group, unmade};
 use dra_rules::scheduling::ClaimProblem;
 use dra_rules::validation::{ADMIN_ACCESS, AdminAccess, Webhook, admin_access, is_of_policy};
@@ -53,10 +52,9 @@ impl Explained<'_> {
             return true;
         }
         if let Some(why) = self.refused_admin_access(all.clone()) {
-            let namespace = &pod.metadata.namespace;
             report
                 .fixes
-                .push(FixItem::allow_admin_access(self.cluster(), namespace));
+                .push(self.allow_admin_access(&pod.metadata.namespace));
             report.not_made(NotMade::Refused(why));
             return true;
         }
@@ -77,7 +75,7 @@ impl Explained<'_> {
             report.tell_unknown(self.cluster(), gap);
             return true;
         }
-        let status = StatusProblem::of(self.cluster(), pod, &own.lacks).map(Cause::Status);
+        let status = Cause::of_status(self.cluster(), pod, &own.lacks);
         report.cause = report.cause.take().or(status);
         if self.is_refused {
             return true;
@@ -135,13 +133,20 @@ impl Explained<'_> {
         refused.filter(|_| is_on)
     }
 
+    /// Lets the users of a namespace ask for admin access.
+    fn allow_admin_access(&self, namespace: &Str) -> FixItem {
+        let known = self.cluster().namespace(namespace);
+        let value = known.and_then(|known| known.metadata.label(ADMIN_ACCESS));
+        FixItem::allow_admin_access(namespace, value.map(Str::as_str))
+    }
+
     /// Takes back that the claim controller is to make a claim, where it says itself that it cannot.
     pub(super) fn doubt_unmade(&self, report: &mut Diagnosis, problem: &ClaimProblem) {
         let (Some(pod), Some((own, others))) = (self.pod, self.unmade(problem)) else {
             return;
         };
         // The same, or more, by the objects.
-        if matches!(report.cause, Some(Cause::NotMade(_))) {
+        if let Some(Cause::Alike(Brief::Fact(Fact::NotMade(_)))) = report.cause {
             return;
         }
         let (mut changed, mut first) = (None, None);
@@ -168,17 +173,13 @@ impl Explained<'_> {
             Some(why) => {
                 report.upcoming = None;
                 if is_admin_access {
-                    report.fixes.push(FixItem::allow_admin_access(
-                        self.cluster(),
-                        &pod.metadata.namespace,
-                    ));
+                    report
+                        .fixes
+                        .push(self.allow_admin_access(&pod.metadata.namespace));
                 }
                 let of_policy = first.filter(|_| webhook.is_none() && !is_admin_access);
-                report.fixes.extend(of_policy.map(|template| {
-                    let target = format!("resourceclaimtemplate/{}", template.metadata.key());
-                    let message = words::fixes::correct_template(&target);
-                    FixItem::correct(target, message)
-                }));
+                let correct = |template: &ClaimTemplate| FixItem::correct_template(&template.metadata.key());
+                report.fixes.extend(of_policy.map(|template| correct(template)));
                 report
                     .fixes
                     .extend(webhook.as_ref().map(FixItem::restore_webhook));
@@ -200,8 +201,13 @@ fn refused(said: &str) -> Option<&str> {
 impl Diagnosis {
     /// That no claim is made from a template of the pod.
     fn not_made(&mut self, why: NotMade) {
-        self.cause = Some(Cause::NotMade(why.clone()));
-        self.reasons.push(Fact::NotMade(why).into());
+        self.because(Fact::NotMade(why));
+    }
+
+    /// That this is why the scheduler looks at no node.
+    fn because(&mut self, fact: Fact) {
+        self.cause = Some(fact.clone().into());
+        self.reasons.push(fact.into());
     }
 
     /// Notes what may be meant by an object that does not exist, and returns it.
@@ -213,46 +219,23 @@ impl Diagnosis {
 
     /// That there is no template for claims of the pod, and who has to create it.
     fn add_missing_template(&mut self, cluster: &Cluster, template: &Key, pod: &Key) {
-        self.cause = Some(Cause::NoTemplate(template.clone(), pod.clone()));
-        self.reasons
-            .push(Fact::NoTemplate(template.clone(), pod.clone()).into());
-        let target = format!("resourceclaimtemplate/{template}");
+        self.because(Fact::NoTemplate(template.clone(), pod.clone()));
         let named = cluster.pod(pod);
         self.fixes.extend(
             named.and_then(|pod| name_other_kind(cluster, pod, template, Kind::ResourceClaimTemplate)),
         );
         let found = self.tell_namesake(cluster, Kind::ResourceClaimTemplate, template);
-        let (message, how) = match maker(cluster, template) {
-            Some(owner) if owner.stops => (
-                words::fixes::recreate_maker(&target, &owner.kind, &owner.key),
-                words::fixes::RECREATE_MAKER,
-            ),
-            Some(owner) if let Some(controller) = stopped_controller(cluster, owner) => (
-                words::fixes::start_controller(
-                    &controller.key(),
-                    unscheduled(controller),
-                    &owner.kind,
-                    &owner.key,
-                ),
-                words::fixes::START_CONTROLLER,
-            ),
-            Some(owner) => (
-                words::fixes::await_template(&target, &owner.kind, &owner.key),
-                words::fixes::AWAIT_TEMPLATE,
-            ),
+        self.fixes.push(match maker(cluster, template) {
+            Some(owner) if owner.stops => FixItem::recreate_maker(template, owner),
+            Some(owner) if let Some(controller) = stopped_controller(cluster, owner) => {
+                FixItem::start_controller(template, owner, controller)
+            }
+            Some(owner) => FixItem::await_template(template, owner),
             None => match maker_elsewhere(cluster, template) {
-                Some((owner, other)) => (
-                    words::fixes::create_maker(&target, &owner.kind, &other),
-                    words::fixes::CREATE_MAKER,
-                ),
-                None => (
-                    words::fixes::create(&target, found.as_ref()),
-                    words::fixes::create_how(Kind::ResourceClaimTemplate, found.as_ref()),
-                ),
+                Some((owner, other)) => FixItem::create_maker(template, owner, &other),
+                None => FixItem::create(Kind::ResourceClaimTemplate, template, found.as_ref()),
             },
-        };
-        let fix = FixItem::unproven("CreateTemplate", target, message, Remedy::by_hand(how));
-        self.fixes.push(fix);
+        });
     }
 }
 

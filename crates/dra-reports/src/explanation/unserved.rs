@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::absence::Absence;
-use super::diagnosis::{Cause, Diagnosis, NodeDiagnosis, Republishing, Unserved};
+use super::diagnosis::{Beside, Cause, Diagnosis, NodeDiagnosis, Republishing, Unserved};
 use super::fact::Fact;
-use super::groups::spec;
+use super::groups::spec_of;
 use super::items::DeviceCount;
 use super::words;
 use dra_allocator::devices::{ClassSelectors, Match};
-use dra_model::{Cluster, Node, PoolId, Str, Time};
+use dra_model::{Key, Node, PoolId, Str, Time};
 use dra_rules::kubelet::{self, BrokenLink, KeptOff, Stages, fewer_than_alike, offered_by_plugin};
 use dra_rules::scheduling::{Cycle, drivers_named};
 
@@ -28,30 +28,22 @@ pub(super) fn republishing(
     now: Time,
 ) -> Option<Republishing> {
     let cluster = cycle.scheduler().cluster();
-    let judged = report
-        .nodes
-        .iter()
-        .filter(|node| node.plugin == Some("DynamicResources"));
+    let judged = report.lacking_devices();
     let since = |node: &NodeDiagnosis| kubelet::republishing(cluster, &node.node, None, now);
     let (started, others): (Vec<&NodeDiagnosis>, Vec<_>) = judged.partition(|node| since(node).is_some());
     let first = started.first()?;
-    let mut short = report.node_groups.iter().flat_map(|group| &group.devices);
-    let wanted = short.find(|wanted| started.iter().all(|node| has_none(node, wanted)));
-    let claims = cycle.user_claims();
-    let drivers = wanted.and_then(|wanted| {
-        let claim = claims.iter().find(|claim| claim.key() == wanted.claim)?;
-        let class = &spec(claim, &wanted.request)?.device_class_name;
-        Some(drivers_of(cluster, selectors, class))
-    });
+    let wanted = report
+        .short()
+        .find(|wanted| started.iter().all(|node| has_none(node, wanted)));
     let stages = Stages::of(cluster, now);
-    let drivers = drivers.map(|drivers| {
-        let mut again = drivers;
-        again.retain(|driver| {
-            started
-                .iter()
-                .any(|node| stages.publishes_again(driver, &node.node))
-        });
-        again
+    let publishes_again = |driver: &Str| {
+        let mut nodes = started.iter();
+        nodes.any(|node| stages.publishes_again(driver, &node.node))
+    };
+    let drivers = wanted.and_then(|wanted| {
+        let mut drivers = drivers_of(cycle, selectors, &wanted.claim, &wanted.request)?;
+        drivers.retain(publishes_again);
+        Some(drivers)
     });
     if drivers.as_ref().is_some_and(|drivers| drivers.is_empty()) {
         return None;
@@ -77,7 +69,7 @@ pub(super) fn unserved(
     now: Time,
 ) -> Option<(Unserved, bool)> {
     let cause = match report.cause.as_ref()? {
-        Cause::Held(cause, _) | Cause::Kept(cause, ..) => cause,
+        Cause::Besides(cause, Beside::Held(_) | Beside::Kept(..)) => cause,
         cause => cause,
     };
     let is_of_driver = matches!(
@@ -92,25 +84,16 @@ pub(super) fn unserved(
     if !is_of_driver && !is_unselected {
         return None;
     }
-    let judged: Vec<&NodeDiagnosis> = report
-        .nodes
-        .iter()
-        .filter(|node| node.plugin == Some("DynamicResources"))
-        .collect();
-    let short = || report.node_groups.iter().flat_map(|group| &group.devices);
-    let everywhere = short().find(|wanted| judged.iter().all(|node| has_none(node, wanted)));
-    let somewhere = || short().find(|wanted| judged.iter().any(|node| has_none(node, wanted)));
+    let judged: Vec<&NodeDiagnosis> = report.lacking_devices().collect();
+    let mut short = report.short();
+    let everywhere = short.find(|wanted| judged.iter().all(|node| has_none(node, wanted)));
+    let some_lack = |wanted: &&DeviceCount| judged.iter().any(|node| has_none(node, wanted));
     let is_cause = everywhere.is_some() && !is_unselected;
-    let wanted = everywhere.or_else(somewhere)?;
+    let wanted = everywhere.or_else(|| report.short().find(some_lack))?;
     let cluster = cycle.scheduler().cluster();
-    let claim = cycle
-        .user_claims()
-        .iter()
-        .find(|claim| claim.key() == wanted.claim)?;
-    let class = &spec(claim, &wanted.request)?.device_class_name;
     let stages = Stages::of(cluster, now);
     let mut found: Option<(u8, Unserved)> = None;
-    for driver in drivers_of(cluster, selectors, class) {
+    for driver in drivers_of(cycle, selectors, &wanted.claim, &wanted.request)? {
         let without = judged.iter().filter(|node| has_none(node, wanted));
         for node in without.take(MOST_LOOKED_AT) {
             let Some(found_node) = cluster.node(&node.node) else {
@@ -146,11 +129,8 @@ pub(super) fn unserved(
     // Nodes with free devices keep the pod off, and its driver is kept off those that are left.
     let is_meant = matches!(cause, Cause::Filtered(..));
     // Where each node lacks the devices of some driver, drivers have to run together.
-    let is_apart = || {
-        judged
-            .iter()
-            .all(|node| short().any(|wanted| has_none(node, wanted)))
-    };
+    let lacks_some = |node: &&NodeDiagnosis| report.short().any(|wanted| has_none(node, wanted));
+    let is_apart = || judged.iter().all(lacks_some);
     // Beside nodes that have devices, only what is hardly meant to be so is worth a word.
     let least = match is_cause {
         true if is_meant => MEANT + 1,
@@ -173,16 +153,10 @@ pub(super) fn invalid_pool(
         Fact::PoolInvalid(pool, _) => Some((reason, pool)),
         _ => None,
     });
-    let cluster = cycle.scheduler().cluster();
     let mut wanted = invalid.filter(|(reason, pool)| {
-        let mut claims = cycle.user_claims().iter();
-        let claim = claims.find(|claim| Some(claim.key()) == reason.claim);
-        let spec = claim
-            .zip(reason.request.as_ref())
-            .and_then(|(claim, request)| spec(claim, request));
-        spec.is_some_and(|spec| {
-            drivers_of(cluster, selectors, &spec.device_class_name).contains(&pool.driver)
-        })
+        let request = reason.claim.as_ref().zip(reason.request.as_ref());
+        let drivers = request.and_then(|(claim, request)| drivers_of(cycle, selectors, claim, request));
+        drivers.is_some_and(|drivers| drivers.contains(&pool.driver))
     });
     let (reason, pool) = wanted.next()?;
     Some((pool.clone(), reason.fact.clone()))
@@ -218,9 +192,6 @@ pub(super) fn lost_devices(
     };
     let mut counts = report.nodes.iter().flat_map(|node| &node.devices);
     let short = counts.find(is_short)?;
-    let claims = cycle.user_claims();
-    let claim = claims.iter().find(|claim| claim.key() == short.claim)?;
-    let class = &spec(claim, &short.request)?.device_class_name;
     let lacking = report.nodes.iter().filter(|node| {
         let mut counts = node.devices.iter();
         counts.any(|count| is_short(&count) && count.claim == short.claim && count.request == short.request)
@@ -228,12 +199,11 @@ pub(super) fn lost_devices(
     let nodes: Vec<&Str> = lacking
         .filter_map(|node| Some(&cluster.node(&node.node)?.metadata.name))
         .collect();
-    drivers_of(cluster, selectors, class)
-        .into_iter()
-        .find_map(|driver| {
-            let [(node, own), (other, most)] = fewer_than_alike(cluster, &driver, nodes.iter().copied())?;
-            Some(words::lost_devices(node, &driver, own, other, most))
-        })
+    let mut drivers = drivers_of(cycle, selectors, &short.claim, &short.request)?.into_iter();
+    drivers.find_map(|driver| {
+        let [(node, own), (other, most)] = fewer_than_alike(cluster, &driver, nodes.iter().copied())?;
+        Some(words::lost_devices(node, &driver, own, other, most))
+    })
 }
 
 /// The strength of a link that is most likely meant to be so.
@@ -265,8 +235,15 @@ fn strength(link: &BrokenLink, is_alike: impl Fn() -> bool) -> u8 {
     }
 }
 
-/// The drivers whose devices are of the class: those that it names, or else those that publish some.
-fn drivers_of(cluster: &Cluster, selectors: &ClassSelectors, class: &Str) -> BTreeSet<Str> {
+/// The drivers whose devices are of the class of a request: those that it names, or else those that publish some.
+fn drivers_of(
+    cycle: &Cycle<'_>,
+    selectors: &ClassSelectors,
+    claim: &Key,
+    request: &str,
+) -> Option<BTreeSet<Str>> {
+    let cluster = cycle.scheduler().cluster();
+    let class = &spec_of(cycle, claim, request)?.device_class_name;
     let mut drivers = cluster
         .class(class)
         .map(|class| drivers_named(class))
@@ -281,5 +258,5 @@ fn drivers_of(cluster: &Cluster, selectors: &ClassSelectors, class: &Str) -> BTr
             }
         }
     }
-    drivers
+    Some(drivers)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::absence::{absence, shares_counters};
 use super::coming::coming_node;
-use super::diagnosis::{Alike, Among, Cause, Compared, DeviceKind, Diagnosis, Never, Republishing};
+use super::diagnosis::{Alike, Among, Beside, Cause, Compared, DeviceKind, Diagnosis, Never, Republishing};
 use super::items::{ClusterVerdict, DeviceCount, FixItem, Helps, WaitingItem};
 use super::reasons::Limit;
 use super::words;
@@ -23,8 +23,8 @@ use dra_rules::kubelet::{self, Stage, Stages};
 use dra_rules::owners::{Lineage, OwnerName, Replacing, waiting_for};
 use dra_rules::reservation::{Unlisted, claim_names, manager, unlisted};
 use dra_rules::scheduling::{
-    Consumer, Cycle, GroupResult, Kept, Lack, Rejection, Scheduler, Start, Subject, Uncertain, Waiting,
-    emptied, waiting,
+    Consumer, Cycle, GroupResult, Kept, Rejection, Scheduler, Start, Subject, Uncertain, Waiting, emptied,
+    waiting,
 };
 
 /// Nodes on which is found out what keeps requests from being served together.
@@ -47,10 +47,11 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
     // What is not there at all is counted already.
     let is_absent = matches!(report.cause, Some(Cause::Absent(_)));
     let lasting = |judged: &[Str], rest: Among| {
-        let Start::Cycle(cycle) = explained.subject.start(&empty) else {
-            return None;
+        let found = match explained.subject.start(&empty) {
+            Start::Cycle(cycle) => lasting(&cycle, judged, rest, is_absent),
+            Start::Obstacle(_) | Start::Unknown(_) => None,
         };
-        lasting(&cycle, judged, rest, is_absent)
+        found.unwrap_or(Never::EvenEmpty(None))
     };
     let unknown = |why: &str| item(Helps::Unknown, words::unknown_wait(why));
     let coming = explained
@@ -70,25 +71,19 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
                 _ => Among::Left(1),
             };
             // The cause is that of the cluster as it is taken to be, whether or not it lasts.
-            let lasting = lasting(&judged, rest);
-            let why = lasting.as_ref().map(|lasting| &lasting.why);
+            let never = lasting(&judged, rest);
             let new = match (hanging, coming) {
                 (Some(open), _) => unknown(&open),
                 (None, Some(event)) => unknown(&words::node_is_coming(event)),
-                (None, None) => item(Helps::Never, words::never(why.unwrap_or(&Never::EvenEmpty))),
+                (None, None) => item(Helps::Never, words::never(&never)),
             };
-            report.cause = lasting.and_then(|lasting| lasting.cause).or(report.cause.take());
+            report.cause = never.cause().or(report.cause.take());
             new
         }
         Waiting::Unknown(Uncertain::Pools { pools, elsewhere }) => {
-            let lasting = (!elsewhere.is_empty()).then(|| lasting(&elsewhere, Among::Other));
-            let why = lasting.as_ref().map(|lasting| {
-                let why = lasting.as_ref().map(|lasting| &lasting.why);
-                why.unwrap_or(&Never::EvenEmpty)
-            });
-            let new = item(Helps::Unknown, words::unusable_pools(&pools, why));
-            let cause = lasting.flatten().and_then(|lasting| lasting.cause);
-            report.cause = cause.or(report.cause.take());
+            let never = (!elsewhere.is_empty()).then(|| lasting(&elsewhere, Among::Other));
+            let new = item(Helps::Unknown, words::unusable_pools(&pools, never.as_ref()));
+            report.cause = never.and_then(Never::cause).or(report.cause.take());
             new
         }
         Waiting::Unknown(Uncertain::Spared {
@@ -97,13 +92,8 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             others,
             nodes,
         }) => {
-            if let Some(cause) = report.cause.take() {
-                report.cause = Some(Cause::Held(Box::new(cause), why.clone()));
-            }
-            WaitingItem {
-                nodes,
-                ..item(Helps::Unknown, words::spared(&consumers, &why, others))
-            }
+            report.add_beside(Beside::Held(why.clone()));
+            item(Helps::Unknown, words::spared(&consumers, &why, others)).on(nodes)
         }
         Waiting::Kept {
             consumers,
@@ -111,19 +101,14 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             why,
             nodes,
         } => {
-            // Devices that are free elsewhere are held by no pod.
-            if let Some(cause) = report
-                .cause
-                .take_if(|cause| !matches!(cause, Cause::Filtered(..)))
-            {
-                let cause = Box::new(cause);
-                report.cause = Some(match why {
+            if are_held(report) {
+                report.add_beside(match why {
                     Kept::Circle => {
                         let members = consumers.iter().map(|consumer| consumer.key().clone());
-                        Cause::Circle(cause, owner.clone(), members.collect())
+                        Beside::Circle(owner.clone(), members.collect())
                     }
                     Kept::Rollout { .. } | Kept::Paused | Kept::Surge | Kept::Beside => {
-                        Cause::Kept(cause, owner.clone(), why)
+                        Beside::Kept(owner.clone(), why)
                     }
                 });
             }
@@ -133,10 +118,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
                 let fix = FixItem::of_strategy(explained.cluster(), pod, &nodes);
                 report.fixes.extend(fix);
             }
-            WaitingItem {
-                nodes,
-                ..item(Helps::Kept, words::kept(&consumers, &owner, why))
-            }
+            item(Helps::Kept, words::kept(&consumers, &owner, why)).on(nodes)
         }
         Waiting::RolledOut {
             once_ready,
@@ -145,34 +127,16 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             nodes,
         } => {
             let summary = words::rolled_out(&once_ready, &consumers, &owner, &nodes);
-            WaitingItem {
-                consumers: consumers.iter().map(ToString::to_string).collect(),
-                count: Some(1),
-                nodes,
-                ..item(Helps::WhenOneEnds, summary)
-            }
+            ends(&consumers, 1, nodes, summary)
         }
         Waiting::Unknown(why) => unknown(&words::why_unknown(&why)),
-        Waiting::Deallocated { claims, nodes } => WaitingItem {
-            nodes: nodes.clone(),
-            ..item(Helps::WhenDeallocated, words::when_released(&claims, &nodes))
-        },
-        Waiting::Untainted(nodes) => WaitingItem {
-            nodes: nodes.clone(),
-            ..item(Helps::WhenUntainted, words::when_untainted(&nodes))
-        },
-        Waiting::Uncordoned(nodes) => WaitingItem {
-            nodes: nodes.clone(),
-            ..item(Helps::WhenUncordoned, words::when_uncordoned(&nodes))
-        },
-        Waiting::Restored(nodes) => WaitingItem {
-            nodes: nodes.clone(),
-            ..item(Helps::WhenRestored, words::when_restored(&nodes))
-        },
-        Waiting::NodesUntainted(nodes) => WaitingItem {
-            nodes: nodes.clone(),
-            ..item(Helps::WhenUntainted, words::when_nodes_untainted(&nodes))
-        },
+        Waiting::Deallocated { claims, nodes } => {
+            once(Helps::WhenDeallocated, &words::released(&claims), nodes)
+        }
+        Waiting::Untainted(nodes) => once(Helps::WhenUntainted, words::UNTAINTED, nodes),
+        Waiting::Uncordoned(nodes) => once(Helps::WhenUncordoned, words::UNCORDONED, nodes),
+        Waiting::Restored(nodes) => once(Helps::WhenRestored, words::ready_again(nodes.len()), nodes),
+        Waiting::NodesUntainted(nodes) => once(Helps::WhenUntainted, words::NODES_UNTAINTED, nodes),
         Waiting::Ends {
             consumers,
             count,
@@ -200,24 +164,22 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
                 let fix = FixItem::of_strategy(explained.cluster(), pod, nodes);
                 report.fixes.extend(fix);
             }
-            let ended = consumers.iter().find_map(|consumer| match consumer {
-                Consumer::Pod(key) => ended_owner(explained.cluster(), explained.cluster().pod(key)?),
-                Consumer::PodGroup(_) => None,
-            });
-            if let Some(owner) = ended
-                && let Some(cause) = report
-                    .cause
-                    .take_if(|cause| !matches!(cause, Cause::Filtered(..)))
-            {
-                report.cause = Some(Cause::LeftOver(Box::new(cause), owner));
+            let cluster = explained.cluster();
+            let ended = holders(cluster, &consumers).find_map(|pod| ended_owner(cluster, pod));
+            if let Some(owner) = ended.filter(|_| are_held(report)) {
+                report.add_beside(Beside::LeftOver(owner));
             }
-            let kept = kept_running(explained.cluster(), &consumers);
+            let kept = kept_running(cluster, &consumers);
             report.notes.extend(idle_holders(explained, &consumers));
             report.notes.extend(held_up(explained, &consumers));
             if lacks.is_empty() && has_priority(explained, &consumers) {
                 report.notes.push(words::NO_PREEMPTION.to_owned());
             }
-            ends(&consumers, count, nodes, complete, &lacks, &kept)
+            let summary = words::when_finished(&consumers, count, &nodes, complete, &lacks, &kept);
+            WaitingItem {
+                bounded: !complete,
+                ..ends(&consumers, count, nodes, summary)
+            }
         }
     };
     report.waiting = Some(match (new.helps, coming) {
@@ -231,6 +193,11 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
     });
 }
 
+/// Returns whether pods hold the devices that it lacks: devices that are free elsewhere are held by none.
+fn are_held(report: &Diagnosis) -> bool {
+    !matches!(report.cause, Some(Cause::Filtered(..)))
+}
+
 /// Says that filters which are not simulated reject the nodes that it fits on.
 pub(super) fn add_rejected(report: &mut Diagnosis, by: &[Rejection]) {
     report.waiting = Some(item(
@@ -241,20 +208,16 @@ pub(super) fn add_rejected(report: &mut Diagnosis, by: &[Rejection]) {
 
 /// Says that drivers publish again what the start of a kubelet deleted.
 pub(super) fn add_republishing(report: &mut Diagnosis, found: &Republishing) {
-    report.waiting = Some(WaitingItem {
-        nodes: found.nodes.clone(),
-        ..item(Helps::WhenPublished, words::when_published(&found.nodes))
-    });
+    let nodes = found.nodes.clone();
+    report.waiting = Some(item(Helps::WhenPublished, words::when_published(&nodes)).on(nodes));
 }
 
 /// Says that drivers which were started just now may publish what is wanted, where nothing else is known to help.
 pub(super) fn add_starting(report: &mut Diagnosis, nodes: &[Str]) {
     let is_known = |waiting: &WaitingItem| !matches!(waiting.helps, Helps::Never | Helps::Unknown);
     if !nodes.is_empty() && !report.waiting.as_ref().is_some_and(is_known) {
-        report.waiting = Some(WaitingItem {
-            nodes: nodes.to_vec(),
-            ..item(Helps::WhenPublished, words::when_driver_started(nodes))
-        });
+        let item = item(Helps::WhenPublished, words::when_driver_started(nodes));
+        report.waiting = Some(item.on(nodes.to_vec()));
     }
 }
 
@@ -286,10 +249,8 @@ fn never_together(explained: &Explained<'_>, empty: &Scheduler) -> Option<Key> {
 
 /// Says that kube-scheduler deallocates `claims`, and the pod fits on `nodes` then: nothing else has to happen, whatever was said.
 pub(super) fn add_deallocation(report: &mut Diagnosis, claims: &[&Key], nodes: &[Str]) {
-    report.waiting = Some(WaitingItem {
-        nodes: nodes.to_vec(),
-        ..item(Helps::WhenDeallocated, words::when_deallocated(claims, nodes))
-    });
+    let deallocated = words::deallocated(claims);
+    report.waiting = Some(once(Helps::WhenDeallocated, &deallocated, nodes.to_vec()));
 }
 
 fn item(helps: Helps, summary: String) -> WaitingItem {
@@ -303,27 +264,41 @@ fn item(helps: Helps, summary: String) -> WaitingItem {
     }
 }
 
-fn ends(
-    consumers: &[Consumer],
-    count: usize,
-    nodes: Vec<Str>,
-    complete: bool,
-    lacks: &[Lack],
-    kept: &BTreeSet<String>,
-) -> WaitingItem {
+impl WaitingItem {
+    /// The same for these nodes.
+    fn on(self, nodes: Vec<Str>) -> Self {
+        Self { nodes, ..self }
+    }
+}
+
+/// That it fits on `nodes` once this is so.
+fn once(helps: Helps, what: &str, nodes: Vec<Str>) -> WaitingItem {
+    item(helps, words::fits_once(&nodes, what)).on(nodes)
+}
+
+/// That it fits on `nodes` once so many of the consumers end.
+fn ends(consumers: &[Consumer], count: usize, nodes: Vec<Str>, summary: String) -> WaitingItem {
     let helps = if count == 1 {
         Helps::WhenOneEnds
     } else {
         Helps::WhenEnd
     };
-    let summary = words::when_finished(consumers, count, &nodes, complete, lacks, kept);
     WaitingItem {
         count: Some(count),
         consumers: consumers.iter().map(ToString::to_string).collect(),
-        nodes,
-        bounded: !complete,
-        ..item(helps, summary)
+        ..item(helps, summary).on(nodes)
     }
+}
+
+/// The pods among the consumers.
+fn holders<'c, 'n>(
+    cluster: &'c Cluster,
+    consumers: impl IntoIterator<Item = &'n Consumer>,
+) -> impl Iterator<Item = &'c Arc<Pod>> {
+    consumers.into_iter().filter_map(|consumer| match consumer {
+        Consumer::Pod(key) => cluster.pod(key),
+        Consumer::PodGroup(_) => None,
+    })
 }
 
 /// Consumers that are looked at.
@@ -333,9 +308,10 @@ const HOLDERS: usize = 3;
 fn idle_holders(explained: &Explained<'_>, consumers: &[Consumer]) -> Vec<String> {
     let (cluster, now) = (explained.cluster(), explained.settings.now);
     let stages = Stages::of(cluster, now);
-    let sentence = |consumer: &Consumer| {
-        let Consumer::Pod(key) = consumer else { return None };
-        let pod = cluster.pod(key).filter(|pod| !pod.metadata.is_deleting())?;
+    let holders = holders(cluster, consumers.iter().take(HOLDERS));
+    let holders = holders.filter(|pod| !pod.metadata.is_deleting());
+    let sentences = holders.filter_map(|pod| {
+        let key = &pod.key();
         let found = stages.pod(pod)?;
         if found.stage == Stage::Running
             && let Some(unlisted) = unlisted(cluster, pod)
@@ -350,17 +326,16 @@ fn idle_holders(explained: &Explained<'_>, consumers: &[Consumer]) -> Vec<String
             kubelet::Cause::ContainersLeft { .. } => Some(words::lasting_holder(key, &why)),
             _ => (found.stage != Stage::Running).then(|| words::idle_holder(key, &why)),
         }
-    };
-    consumers.iter().take(HOLDERS).filter_map(sentence).collect()
+    });
+    sentences.collect()
 }
 
 /// Returns whether the pod has a higher priority than one of the consumers.
 fn has_priority(explained: &Explained<'_>, consumers: &[Consumer]) -> bool {
-    let is_lower = |consumer: &Consumer| {
-        let Consumer::Pod(key) = consumer else { return None };
-        Some(explained.cluster().pod(key)?.priority() < explained.pod?.priority())
-    };
-    consumers.iter().any(|consumer| is_lower(consumer) == Some(true))
+    let mut holders = holders(explained.cluster(), consumers);
+    explained
+        .pod
+        .is_some_and(|pod| holders.any(|holder| holder.priority() < pod.priority()))
 }
 
 /// That the Job of the pod and one of the consumers' may hold each other up: both have pods with devices, and pods that wait for devices.
@@ -378,15 +353,11 @@ fn held_up(explained: &Explained<'_>, consumers: &[Consumer]) -> Option<String> 
                 && pod.metadata.is_sibling(&of.metadata)
         })
     };
-    let other = |consumer: &Consumer| {
-        let Consumer::Pod(key) = consumer else { return None };
-        let holder = cluster
-            .pod(key)
-            .filter(|holder| !holder.metadata.is_sibling(&pod.metadata))?;
-        Some((&job(holder)?.uid, holder))
-    };
+    let others = holders(cluster, consumers).filter(|holder| !holder.metadata.is_sibling(&pod.metadata));
     // One pod of each Job.
-    let others: BTreeMap<&Str, &Arc<Pod>> = consumers.iter().filter_map(other).collect();
+    let others: BTreeMap<&Str, &Arc<Pod>> = others
+        .filter_map(|holder| Some((&job(holder)?.uid, holder)))
+        .collect();
     let holder = others.into_values().find(|holder| has_sibling(holder, false))?;
     let other = job(holder).filter(|_| has_sibling(pod, true))?;
     Some(words::held_up(&manager(own), &manager(other)))
@@ -403,9 +374,7 @@ fn ended_owner(cluster: &Cluster, pod: &Pod) -> Option<OwnerName> {
 
 /// The owners that keep some of the consumers running.
 fn kept_running(cluster: &Cluster, consumers: &[Consumer]) -> BTreeSet<String> {
-    let owner = |consumer: &Consumer| {
-        let Consumer::Pod(key) = consumer else { return None };
-        let pod = cluster.pod(key).filter(|pod| !pod.metadata.is_deleting())?;
+    let owner = |pod: &Arc<Pod>| {
         let is_job = pod.metadata.controller()?.kind == "Job";
         let comes_again = matches!(
             Replacing::of(cluster, pod),
@@ -415,12 +384,14 @@ fn kept_running(cluster: &Cluster, consumers: &[Consumer]) -> BTreeSet<String> {
         let owner = top_owner(cluster, pod).filter(|_| keeps)?;
         Some(controller(&pod.metadata, &owner))
     };
-    consumers.iter().filter_map(owner).collect()
+    let holders = holders(cluster, consumers).filter(|pod| !pod.metadata.is_deleting());
+    holders.filter_map(owner).collect()
 }
 
 /// Names pods that wait for this one, which has no node: what gathers their nodes lets none of them start before.
 pub(super) fn add_waiting(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod) {
-    if report.verdict() != ClusterVerdict::DoesNotFit || matches!(report.cause, Some(Cause::Circle(..))) {
+    let is_told = matches!(report.cause, Some(Cause::Besides(_, Beside::Circle(..))));
+    if report.verdict() != ClusterVerdict::DoesNotFit || is_told {
         return;
     }
     if let Some((owner, others)) = waiting_for(cluster, pod) {
@@ -429,11 +400,17 @@ pub(super) fn add_waiting(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod) 
     }
 }
 
-/// Permanent reason why it does not fit.
-struct Lasting {
-    why: Never,
-    /// As the cause of the report, where the numbers of the devices do not show it.
-    cause: Option<Cause>,
+impl Never {
+    /// The same as the cause of the report, where the numbers of the devices do not show it.
+    fn cause(self) -> Option<Cause> {
+        match self {
+            Self::EvenEmpty(absence) => absence.map(Cause::Absent),
+            Self::Same(brief) => Some(Cause::Alike(brief)),
+            Self::NotEnough(_, together) => Some(Cause::NotEnough(together)),
+            Self::NotAlike(_, alike) => Some(Cause::NotAlike(alike)),
+            Self::NoNode | Self::NoDevice(..) | Self::AtMost { .. } => None,
+        }
+    }
 }
 
 /// A request that has too few devices on a node with every device free.
@@ -441,16 +418,11 @@ type Short = (Key, Str);
 
 /// What keeps it from fitting on each of the `judged` nodes of the emptied cluster. Where they are not all nodes, `rest` calls them; `is_absent`
 /// says that the cause counts already what is not there.
-fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> Option<Lasting> {
+fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> Option<Never> {
     let cluster = cycle.scheduler().cluster();
     let all = cluster.nodes().count();
     let among = match judged.len() {
-        0 => {
-            return Some(Lasting {
-                why: Never::NoNode,
-                cause: None,
-            });
-        }
+        0 => return Some(Never::NoNode),
         some if some == all => Among::All,
         _ => rest,
     };
@@ -495,35 +467,22 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> O
             if most > 0 || limits.any(|other| other != first) {
                 return None;
             }
-            return Some(Lasting {
-                why: Never::Same((**brief).clone()),
-                cause: Some(Cause::Alike((**brief).clone())),
-            });
+            return Some(Never::Same((**brief).clone()));
         }
         let kind = DeviceKind::of(spec);
-        let why = match most {
-            0 => {
-                let absence = if is_absent {
-                    None
-                } else {
-                    absence(cluster, &selectors, spec)
-                };
-                if is_absent || absence.is_some() {
-                    return Some(Lasting {
-                        why: Never::EvenEmpty,
-                        cause: absence.map(Cause::Absent),
-                    });
-                }
-                Never::NoDevice(among, kind)
-            }
+        return Some(match most {
+            0 if is_absent => Never::EvenEmpty(None),
+            0 => match absence(cluster, &selectors, spec) {
+                None => Never::NoDevice(among, kind),
+                absence => Never::EvenEmpty(absence),
+            },
             most => Never::AtMost {
                 among,
                 wanted,
                 most,
                 kind,
             },
-        };
-        return Some(Lasting { why, cause: None });
+        });
     };
     match first {
         Together::Constraints(names, _) => {
@@ -544,7 +503,8 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> O
             if short.is_some_and(|short| !short.iter().any(is_of_it)) {
                 return None;
             }
-            Some(of_constraint(cluster, &selectors, owner, name, requests, among))
+            let alike = of_constraint(cluster, &selectors, owner, name, requests);
+            Some(Never::NotAlike(among, alike))
         }
         Together::Requests {
             requests,
@@ -570,10 +530,7 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> O
                 &[]
             };
             let together = diagnosis::RequestsTogether::of(names, specs);
-            Some(Lasting {
-                why: Never::NotEnough(among, together.clone()),
-                cause: Some(Cause::NotEnough(together)),
-            })
+            Some(Never::NotEnough(among, together))
         }
         _ => None,
     }
@@ -646,8 +603,7 @@ fn of_constraint(
     claim: &Claim,
     name: &ConstraintName,
     requests: Vec<Str>,
-    among: Among,
-) -> Lasting {
+) -> Alike {
     let specs: Vec<&DeviceRequest> = requests
         .iter()
         .filter_map(|request| groups::spec(claim, request))
@@ -664,15 +620,11 @@ fn of_constraint(
         }
         _ => Compared::Requests(requests),
     };
-    let alike = Alike {
+    Alike {
         same: name.same,
         attribute: name.attribute.clone(),
         lists_of: lists_of(cluster, &name.attribute),
         shares_counters,
         of,
-    };
-    Lasting {
-        why: Never::NotAlike(among, alike.clone()),
-        cause: Some(Cause::NotAlike(alike)),
     }
 }

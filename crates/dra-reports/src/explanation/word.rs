@@ -7,7 +7,6 @@ use super::diagnosis::{Answer, Diagnosis};
 use super::fact::{Fact, Often, Speaker, Word};
 use super::items::{ClusterVerdict, FixItem};
 use super::{rejected, words};
-use crate::remedy::Remedy;
 use dra_model::{CREATION_EVENT, Claim, ClaimTemplate, Cluster, Event, Kind, Pod, SchedulerProfile, Time};
 use dra_rules::kubelet::last_end;
 use dra_rules::owners::unplaced_group;
@@ -15,7 +14,7 @@ use dra_rules::reservation::claim_names;
 use dra_rules::scheduling::{Unsimulated, foreign_scheduler, is_outdated, rejections};
 
 impl Word {
-    fn of(who: Speaker, event: &Event) -> Self {
+    pub(super) fn of(who: Speaker, event: &Event) -> Self {
         Self {
             who,
             said: event.message.trim().to_owned(),
@@ -134,21 +133,19 @@ pub(super) fn of_scheduler(
         return;
     }
     let word = match word {
-        Some(word) => Some(word).filter(|word| word.is_newer_than(changed(cluster, pod, claims, now))),
-        None => match silent_since(cluster, pod, now) {
-            Some(since) => {
-                let Some(word) = of_waiting(cluster, pod) else {
-                    let was = std::mem::replace(&mut report.answer, Answer::Unjudged);
-                    report.conclude(Answer::Silent(Box::new(was), pod.scheduler().into(), Some(since)));
-                    return;
-                };
-                Some(word)
-            }
-            None => None,
-        },
-    };
-    let Some(word) = word else {
-        return;
+        Some(word) if word.is_newer_than(changed(cluster, pod, claims, now)) => word,
+        Some(_) => return,
+        None => {
+            let Some(since) = silent_since(cluster, pod, now) else {
+                return;
+            };
+            let Some(word) = of_waiting(cluster, pod) else {
+                let was = Box::new(std::mem::take(&mut report.answer));
+                report.conclude(Answer::Silent(was, pod.scheduler().into(), Some(since)));
+                return;
+            };
+            word
+        }
     };
     // A scheduler that binds has found a node, too.
     if word.who == Speaker::Scheduler && is_of_binding(&word.said) {
@@ -158,15 +155,10 @@ pub(super) fn of_scheduler(
             .push(if word.said.contains(" plugin \"VolumeBinding\"") {
                 rejected::fix(cluster, pod, Unsimulated::VolumeBinding)
             } else {
-                FixItem::unproven(
-                    "LetBind",
-                    format!("pod/{}", pod.key()),
-                    words::fixes::LET_BIND,
-                    Remedy::by_hand(words::fixes::LET_BIND_HOW),
-                )
+                FixItem::let_bind(pod)
             });
-        let was = std::mem::replace(&mut report.answer, Answer::Unjudged);
-        report.conclude(Answer::NotBound(Box::new(was), word));
+        let was = Box::new(std::mem::take(&mut report.answer));
+        report.conclude(Answer::NotBound(was, word));
         return;
     }
     report.message = Some(word.said.clone());
@@ -185,7 +177,7 @@ pub(super) fn of_scheduler(
         let group = group.and_then(|key| cluster.pod_group(&key));
         report
             .fixes
-            .extend(group.and_then(|group| FixItem::spread(group)));
+            .extend(group.and_then(|group| FixItem::of_topology(group)));
     }
     let is_outdated = word.who == Speaker::Scheduler && is_outdated(cluster, pod, &word.said);
     report.contradict(word, is_outdated);
@@ -278,29 +270,22 @@ const RETRY_SECONDS: u64 = 60;
 /// When something changed last that the verdict rests on, as far as objects tell: they keep no time of most changes, and of what is
 /// gone none at all.
 fn changed(cluster: &Cluster, pod: &Pod, claims: &[&Claim], now: Time) -> Option<Time> {
-    let mut newest: Option<Time> = None;
-    let mut see = |time: Option<Time>| newest = newest.max(time);
-    see(pod.metadata.creation_timestamp);
-    for claim in claims {
-        see(claim.metadata.creation_timestamp);
-        let allocation = claim.status.allocation.as_ref();
-        see(allocation.and_then(|allocation| allocation.allocation_timestamp));
-    }
-    for class in cluster.classes() {
-        see(class.metadata.creation_timestamp);
-    }
-    for node in cluster.nodes() {
-        see(node.metadata.creation_timestamp);
-    }
-    for slice in cluster.slices() {
-        see(slice.metadata.creation_timestamp);
-    }
+    let objects = std::iter::once(&pod.metadata)
+        .chain(claims.iter().map(|claim| &claim.metadata))
+        .chain(cluster.classes().map(|class| &class.metadata))
+        .chain(cluster.nodes().map(|node| &node.metadata))
+        .chain(cluster.slices().map(|slice| &slice.metadata));
+    let created = objects.filter_map(|metadata| metadata.creation_timestamp);
+    let allocations = claims.iter().filter_map(|claim| claim.status.allocation.as_ref());
+    let allocated = allocations.filter_map(|allocation| allocation.allocation_timestamp);
     let has_claims = |other: &&Arc<Pod>| other.is_terminal() && !other.spec.resource_claims.is_empty();
-    for other in cluster.pods().filter(has_claims) {
-        // For a pod that ended before, the scheduler has tried again.
-        see(last_end(other).filter(|end| now.since(*end).as_secs() < RETRY_SECONDS));
-    }
-    newest
+    let ends = cluster
+        .pods()
+        .filter(has_claims)
+        .filter_map(|other| last_end(other));
+    // For a pod that ended before, the scheduler has tried again.
+    let ended = ends.filter(|end| now.since(*end).as_secs() < RETRY_SECONDS);
+    created.chain(allocated).chain(ended).max()
 }
 
 /// Takes back that a pod will start whose kubelet says that it cannot get its devices.
@@ -368,7 +353,7 @@ impl Diagnosis {
             }
         }
         self.reasons.push(Fact::Contradicted(word.clone()).into());
-        let was = std::mem::replace(&mut self.answer, Answer::Unjudged);
-        self.conclude(Answer::Contradicted(Box::new(was), word));
+        let was = Box::new(std::mem::take(&mut self.answer));
+        self.conclude(Answer::Contradicted(was, word));
     }
 }

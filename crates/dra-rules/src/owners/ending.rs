@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::lineage::LEADER_WORKER_SET;
 use super::rollout::readiness;
 use super::{KUEUE, Lineage, is_ready};
-use dra_model::{Cluster, Key, OwnerReference, Pod, Time};
+use dra_model::{Cluster, Key, Owner, OwnerReference, Pod, Time};
 
 /// The label of pods of a LeaderWorkerSet that has the number of their group.
 const GROUP_INDEX: &str = "leaderworkerset.sigs.k8s.io/group-index";
@@ -172,41 +172,45 @@ impl Ending {
                     domain == Some(KUEUE)
                 });
                 let is_its_own = owner.managed_by.is_none() && !owner.is_suspended && !is_queued;
-                // Pods of a Job that all run at the same time may need each other.
-                let at_once = owner
-                    .at_once
-                    .filter(|at_once| owner.completions.is_some_and(|all| all > *at_once));
-                let fewer = || {
-                    let at_once = at_once?;
-                    let siblings = cluster.pods().filter(|other| {
-                        let metadata = &other.metadata;
-                        metadata.is_sibling(first) && !other.is_terminal() && !metadata.is_deleting()
-                    });
-                    let mut active: Vec<(Turn, Key)> =
-                        siblings.map(|other| (turn(other), other.key())).collect();
-                    active.sort();
-                    let up_to = |last: &Turn| active.partition_point(|(turn, _)| turn <= last);
-                    let begin = up_to(&active.first()?.0);
-                    let meant = up_to(&pods.iter().map(|pod| turn(pod)).max()?);
-                    let is_enough = |key: &Key| enough.contains(key);
-                    let is_any = meant > 1
-                        && matches!(pods, [only] if is_enough(&only.key()))
-                        && active.iter().take(begin).all(|(_, key)| is_enough(key));
-                    let ends = i64::try_from(if is_any { 1 } else { meant }).ok()?;
-                    let active = i64::try_from(active.len()).ok()?;
-                    let left = active - ends;
-                    (0 < left && active <= at_once).then(|| Self::Fewer {
-                        job: owner.key.clone(),
-                        at_once,
-                        left,
-                        ends,
-                        is_any,
-                    })
-                };
-                is_its_own.then(|| fewer().unwrap_or_else(|| Self::Suspend(owner.key.clone())))
+                is_its_own.then(|| {
+                    let fewer = Self::fewer(cluster, pods, enough, owner);
+                    fewer.unwrap_or_else(|| Self::Suspend(owner.key.clone()))
+                })
             }
             _ => None,
         }
+    }
+
+    /// Has a Job run fewer pods at a time; nothing where all run at the same time, as these may need each other.
+    fn fewer(cluster: &Cluster, pods: &[&Arc<Pod>], enough: &BTreeSet<Key>, job: &Owner) -> Option<Self> {
+        let first = &pods.first()?.metadata;
+        let at_once = job.at_once?;
+        if job.completions.is_none_or(|all| all <= at_once) {
+            return None;
+        }
+        let siblings = cluster.pods().filter(|other| {
+            let metadata = &other.metadata;
+            metadata.is_sibling(first) && !other.is_terminal() && !metadata.is_deleting()
+        });
+        let mut active: Vec<(Turn, Key)> = siblings.map(|other| (turn(other), other.key())).collect();
+        active.sort();
+        let up_to = |last: &Turn| active.partition_point(|(turn, _)| turn <= last);
+        let begin = up_to(&active.first()?.0);
+        let meant = up_to(&pods.iter().map(|pod| turn(pod)).max()?);
+        let is_enough = |key: &Key| enough.contains(key);
+        let is_any = meant > 1
+            && matches!(pods, [only] if is_enough(&only.key()))
+            && active.iter().take(begin).all(|(_, key)| is_enough(key));
+        let ends = i64::try_from(if is_any { 1 } else { meant }).ok()?;
+        let active = i64::try_from(active.len()).ok()?;
+        let left = active - ends;
+        (0 < left && active <= at_once).then(|| Self::Fewer {
+            job: job.key.clone(),
+            at_once,
+            left,
+            ends,
+            is_any,
+        })
     }
 }
 

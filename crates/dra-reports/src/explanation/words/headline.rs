@@ -1,34 +1,30 @@
 //! The sentences of answers and causes.
 
 use dra_allocator::{AttemptError, ErrorSubject, Failure};
-use dra_model::{Condition, Gate, Key, Pod};
+use dra_model::{Condition, ContainerEnd, Gate, Key, Pod, Str};
 use dra_rules::owners::{OwnerName, Queued, Retry};
 use dra_rules::scheduling::{IN_MEMORY_CLAIM, Spared};
 
 use super::super::absence::{Absence, ForNodes, Nearest};
 use super::super::diagnosis::{
-    Alike, Among, Answer, Bound, Cause, Compared, Diagnosis, Ending, GangCause, Lost, NoNeed, NoPods,
+    Alike, Among, Answer, Beside, Bound, Cause, Compared, Diagnosis, Ending, GangCause, Lost, NoNeed, NoPods,
     NodeGroup, NotAll, OnNode, Outdated, Place, Republishing, RequestsTogether, StatusProblem, Unserved, Why,
 };
 use super::super::fact::{Brief, Evidence, Fact, Speaker};
 use super::super::failing_end;
 use super::super::items::{DeviceCount, Holding};
-use super::reasons::{
-    brief, fact, failing, missing_capacity, not_made, of_lacking, of_obstacle, refused, rejections,
-};
-use super::{NAMED, listed, listed_names, number, one, several, which, word};
+use super::reasons::{brief, fact, failing, missing_capacity, of_lacking, of_obstacle, rejections};
+use super::{NAMED, available, listed, number, one_or_many, several, which, word};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::{selector_terms, some};
-use crate::stage::{
-    broken_link_text, doing_text, ended_text, republishing_text, stuck_text, template_missing,
-};
+use crate::stage::{broken_link_text, doing_text, ended_text, republishing_text, stuck_text};
 use crate::words::counted;
 
 /// The answer.
 pub(in super::super) fn answer(answer: &Answer) -> String {
     match answer {
         Answer::Unjudged => String::new(),
-        Answer::Unread(text) | Answer::Open(text) => text.clone(),
+        Answer::Open(text) => text.clone(),
         Answer::Hidden(kinds) => {
             format!("unknown which node fits {}", crate::warnings::without(kinds))
         }
@@ -60,10 +56,7 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
         ),
         Answer::Allocated(holding) => allocated(holding),
         Answer::NotNeeded(why, keeps_devices) => no_need(why, *keeps_devices),
-        Answer::Ended(phase, None) => format!("the pod has finished: {phase}"),
-        Answer::Ended(phase, Some((container, end))) => {
-            format!("the pod has finished: {phase} ({})", ended_text(container, end))
-        }
+        Answer::Ended(phase, end) => format!("the pod has finished: {phase}{}", ended(end.as_ref())),
         Answer::Deleted(finalizers) => {
             let kept = match finalizers.as_slice() {
                 [] => String::new(),
@@ -75,30 +68,7 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
         Answer::Failed(fact) => format!("the pod is not running: {}", self::fact(fact)),
         Answer::Bound(bound) => of_bound(bound),
         Answer::Attaching(fact) => stuck_text(fact),
-        Answer::NoPods(
-            owner,
-            NoPods::Failed {
-                failed,
-                limit,
-                last,
-                end,
-                rejected,
-            },
-        ) => {
-            let pods = counted(usize::try_from(*failed).unwrap_or_default(), "pod", "pods");
-            let end = end.as_ref();
-            let end = end.map_or_else(String::new, |(container, end)| {
-                format!(" ({})", ended_text(container, end))
-            });
-            let rejected = rejected
-                .as_ref()
-                .map_or_else(String::new, |fact| format!(" ({})", stuck_text(fact)));
-            format!(
-                "{pods} of {owner} failed, the last {}{end}{rejected}; it retries after a delay, up to backoffLimit {limit}",
-                pod(last)
-            )
-        }
-        Answer::NoPods(owner, why) => format!("{owner} has no pods{}", no_pods(why)),
+        Answer::NoPods(owner, why) => no_pods(owner, why),
         Answer::FewerPods(owner, active, wanted, refused) => {
             format!("{owner} has {active} of {wanted} pods: {}", self::word(refused))
         }
@@ -128,6 +98,13 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
             }
         }
     }
+}
+
+/// How a container ended that failed, in parentheses.
+fn ended(end: Option<&(Str, ContainerEnd)>) -> String {
+    end.map_or_else(String::new, |(container, end)| {
+        format!(" ({})", ended_text(container, end))
+    })
 }
 
 fn no_need(why: &NoNeed, keeps_devices: bool) -> String {
@@ -233,26 +210,16 @@ fn nowhere(nodes: usize) -> String {
 }
 
 fn allocated(holding: &Holding) -> String {
-    const NAMED: usize = 3;
-    let names: Vec<&str> = holding
-        .devices
-        .iter()
-        .map(|device| device.rsplit('/').next().unwrap_or(device))
-        .collect();
-    let devices = match names.as_slice() {
+    let devices = match holding.devices.as_slice() {
         [] => "no device".to_owned(),
-        all if all.len() <= NAMED => all.join(", "),
-        all => format!("{} and {} more", all[..NAMED].join(", "), all.len() - NAMED),
+        all => some(
+            all.iter()
+                .map(|device| device.rsplit('/').next().unwrap_or(device)),
+        ),
     };
     let consumers = match holding.consumers.as_slice() {
         [] => "no consumer (idle)".to_owned(),
-        all => {
-            let named: Vec<&str> = all.iter().take(NAMED).map(String::as_str).collect();
-            match all.len() - named.len() {
-                0 => named.join(", "),
-                rest => format!("{} and {rest} more", named.join(", ")),
-            }
-        }
+        all => some(all),
     };
     let node = holding.node.as_ref();
     let place = node.map_or_else(String::new, |node| format!(" on {node}"));
@@ -314,12 +281,12 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
         Cause::OnNode(node, fact) => format!("on {node}, {}", self::fact(fact)),
         Cause::Absent(absence) => absent(absence),
         Cause::Unserved(found) => unserved(found),
-        Cause::Besides(cause, fault) => format!("{}; {}", self::cause(cause), self::cause(fault)),
+        Cause::Besides(cause, known) => besides(cause, known),
         Cause::Republishing(found) => republishing(found),
         Cause::Unoffered(resource, class) => match class {
             Some((class, free)) => format!(
                 "no node and no class offers {resource}; class {class} has {} but no extendedResourceName",
-                free_devices(*free)
+                counted(*free, "available device", "available devices")
             ),
             None => format!("no node and no class offers {resource}"),
         },
@@ -328,35 +295,18 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
             let lost = lost
                 .as_ref()
                 .map_or_else(String::new, |lost| format!(": {}", self::lost(lost)));
-            match wanted {
-                1 => format!("{which} has an available {}{lost}", one(kind)),
-                wanted => format!("{which} has {wanted} available {}{lost}", several(kind)),
-            }
+            format!("{which} has {}{lost}", available(*wanted, kind))
         }
-        Cause::Filtered(node, wanted, kind, why) => {
-            let devices = match wanted {
-                1 => format!("an available {}", one(kind)),
-                wanted => format!("{wanted} available {}", several(kind)),
-            };
-            format!(
-                "{node} has {devices}, but cannot take the pod: {}",
-                self::fact(why)
-            )
-        }
-        Cause::RejectedBesides(why, by) => format!(
-            "kube-scheduler rejects it before it looks at devices: {}; besides, {}",
-            rejections(by),
-            self::cause(why)
+        Cause::Filtered(node, wanted, kind, why) => format!(
+            "{node} has {}, but cannot take the pod: {}",
+            available(*wanted, kind),
+            self::fact(why)
         ),
         Cause::Rejected(nodes, by) => {
-            let (have, them) = match nodes.len() {
-                1 => ("has", "it"),
-                _ => ("have", "them"),
-            };
-            let nodes: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+            let (have, them) = one_or_many(nodes.len(), ("has", "it"), ("have", "them"));
             format!(
                 "{} {have} the devices and resources for it, but kube-scheduler rejects {them}: {}",
-                listed_names(&nodes, "and"),
+                listed(nodes, "and"),
                 rejections(by)
             )
         }
@@ -370,99 +320,67 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
                 causes.collect::<Vec<_>>().join("; ")
             )
         }
-        Cause::NotAlike(alike) => match &alike.of {
-            Compared::Devices(count, kind) => {
-                let (number, kind) = (number(*count), several(kind));
-                format!("no node has {number} available {kind} {}", do_alike(alike))
-            }
-            Compared::Requests(requests) => format!(
-                "no node has available devices for requests {} {}",
-                listed(requests),
-                do_alike(alike)
-            ),
-        },
+        Cause::NotAlike(alike) => not_alike(Among::All, "available ", alike),
         Cause::NotEnough(requests) => not_enough(Among::All, requests),
-        Cause::Outdated(
-            cause,
-            Outdated {
-                slice,
-                generation,
-                current,
-                devices,
-            },
-        ) => format!(
-            "{}; {} in outdated slice {slice} (generation {generation}, current {current}), which kube-scheduler ignores",
-            self::cause(cause),
-            match devices {
-                1 => "1 more is".to_owned(),
-                devices => format!("{devices} more are"),
-            }
-        ),
-        Cause::Kept(cause, owner, _) => {
-            let hold = match **cause {
-                Cause::Allocated(..) => "use it",
-                _ => "hold them",
-            };
-            format!("{}: other pods of {owner} {hold}", self::cause(cause))
-        }
-        Cause::Circle(cause, owner, members) => {
-            let (names, hold) = (members.iter().map(pod).collect::<Vec<_>>(), members.len());
-            format!(
-                "{}: {} {} and cannot start without this pod, because {owner} starts its pods when all have nodes",
-                self::cause(cause),
-                listed_names(&names, "and"),
-                if hold == 1 { "holds them" } else { "hold them" }
-            )
-        }
-        Cause::LeftOver(cause, owner) => {
-            format!(
-                "{}: pods of {owner}, which has ended, hold them",
-                self::cause(cause)
-            )
-        }
-        Cause::Superseded(cause, owner) => {
-            format!(
-                "{}; {owner} has a newer pod template than this pod",
-                self::cause(cause)
-            )
-        }
         Cause::Queued(queued) => self::queued(queued),
-        Cause::Held(cause, by) => format!("{}: {}", self::cause(cause), held(by)),
         Cause::Gang(gang, lacks) => {
             let text = of_gang(gang);
-            match lacks.as_deref() {
+            match lacks {
                 None => text,
-                Some(GangCause::Cause(cause)) => format!("{text}: {}", self::cause(cause)),
-                Some(GangCause::Answer(answer)) => format!("{text}: {}", self::answer(answer)),
+                Some(GangCause::Why(why)) => format!("{text}: {}", self::why(why)),
                 Some(GangCause::Waits(key, obstacle)) => {
                     format!("{text}: {} is pending: {}", pod(key), of_obstacle(obstacle))
                 }
             }
         }
-        Cause::Deallocated(cause) => {
+        Cause::Status(key, problem) => {
+            let why = match problem {
+                StatusProblem::Gone => "no longer exists".to_owned(),
+                StatusProblem::OfEarlierPod => "was created for an earlier pod with the same name".to_owned(),
+                StatusProblem::Of(owner) => format!("was created for {owner}"),
+                StatusProblem::NotMade => "was not created for it".to_owned(),
+            };
+            format!("its status names {}, which {why}", claim(key))
+        }
+    }
+}
+
+/// The cause with what else is known of it.
+fn besides(cause: &Cause, known: &Beside) -> String {
+    let why = self::cause(cause);
+    match known {
+        Beside::Fault(fault) => format!("{why}; {}", self::cause(fault)),
+        Beside::Rejected(by) => format!(
+            "kube-scheduler rejects it before it looks at devices: {}; besides, {why}",
+            rejections(by)
+        ),
+        Beside::Outdated(Outdated {
+            slice,
+            generation,
+            current,
+            devices,
+        }) => format!(
+            "{why}; {} in outdated slice {slice} (generation {generation}, current {current}), which kube-scheduler ignores",
+            counted(*devices, "more is", "more are")
+        ),
+        Beside::Held(by) => format!("{why}: {}", held(by)),
+        Beside::Kept(owner, _) => {
+            let hold = match cause {
+                Cause::Allocated(..) => "use it",
+                _ => "hold them",
+            };
+            format!("{why}: other pods of {owner} {hold}")
+        }
+        Beside::Circle(owner, members) => {
+            let hold = one_or_many(members.len(), "holds", "hold");
             format!(
-                "{}; kube-scheduler deallocates it automatically",
-                self::cause(cause)
+                "{why}: {} {hold} them and cannot start without this pod, because {owner} starts its pods when all have nodes",
+                listed(members.iter().map(pod), "and")
             )
         }
-        Cause::NoTemplate(template, key) => template_missing(template, key),
-        Cause::NotMade(why) => not_made(why),
-        Cause::Quota(what, refusal) => refused(what, refusal),
-        Cause::Status(problem) => match problem {
-            StatusProblem::Gone(key) => {
-                format!("its status names {}, which no longer exists", claim(key))
-            }
-            StatusProblem::OfEarlierPod(key) => format!(
-                "its status names {}, which was created for an earlier pod with the same name",
-                claim(key)
-            ),
-            StatusProblem::Of(key, owner) => {
-                format!("its status names {}, which was created for {owner}", claim(key))
-            }
-            StatusProblem::NotMade(key) => {
-                format!("its status names {}, which was not created for it", claim(key))
-            }
-        },
+        Beside::LeftOver(owner) => format!("{why}: pods of {owner}, which has ended, hold them"),
+        Beside::Superseded(owner) => format!("{why}; {owner} has a newer pod template than this pod"),
+        Beside::Deallocated => format!("{why}; kube-scheduler deallocates it automatically"),
     }
 }
 
@@ -507,13 +425,6 @@ fn lost(Lost { tainted, taints, why }: &Lost) -> String {
     tainted.into_iter().chain(why).collect::<Vec<_>>().join(", ")
 }
 
-fn free_devices(count: usize) -> String {
-    match count {
-        1 => "1 available device".to_owned(),
-        count => format!("{count} available devices"),
-    }
-}
-
 /// At which step no device is left.
 pub(in super::super) fn absent(absence: &Absence) -> String {
     match absence {
@@ -535,7 +446,7 @@ pub(in super::super) fn absent(absence: &Absence) -> String {
             of_class,
             nearest,
         } => {
-            let all = devices(*of_class);
+            let all = counted(*of_class, "device", "devices");
             match nearest {
                 Some(Nearest::Amount {
                     device,
@@ -550,17 +461,13 @@ pub(in super::super) fn absent(absence: &Absence) -> String {
                     )
                 }
                 Some(Nearest::Attribute { name, wanted, there }) => {
-                    let there: Vec<String> = there.iter().map(ToString::to_string).collect();
-                    let there = listed_names(&there, "and");
+                    let there = listed(there, "and");
                     format!("none of {all} of class {class} has {name} {wanted}; published values: {there}")
                 }
-                Some(Nearest::Both { name, values }) => {
-                    let values: Vec<String> = values.iter().cloned().collect();
-                    format!(
-                        "the request selects none of {all} of class {class}: all of its selectors have to hold, and they require {name} to be {} at the same time (one selector with || selects either)",
-                        listed_names(&values, "and")
-                    )
-                }
+                Some(Nearest::Both { name, values }) => format!(
+                    "the request selects none of {all} of class {class}: all of its selectors have to hold, and they require {name} to be {} at the same time (one selector with || selects either)",
+                    listed(values, "and")
+                ),
                 Some(Nearest::Term { device, term, seen }) => format!(
                     "the request selects none of {all} of class {class}; for {device}, this is not true: {}",
                     failing(term, seen)
@@ -584,17 +491,10 @@ pub(in super::super) fn absent(absence: &Absence) -> String {
             };
             let devices = match selected {
                 1 => "the only device".to_owned(),
-                selected => format!("any of {}", devices(*selected)),
+                selected => format!("any of {selected} devices"),
             };
             format!("no node can access {devices} of class {class}: pool {pool} {nodes}")
         }
-    }
-}
-
-fn devices(count: usize) -> String {
-    match count {
-        1 => "1 device".to_owned(),
-        count => format!("{count} devices"),
     }
 }
 
@@ -603,7 +503,7 @@ pub(super) fn not_enough(among: Among, RequestsTogether { requests, same }: &Req
     match same {
         Some((name, value, count)) => format!(
             "requests {} {} select {name} {value}, and {} has {} such devices",
-            listed(requests),
+            listed(requests, "and"),
             if requests.len() == 2 { "both" } else { "all" },
             which(among),
             number(*count)
@@ -611,40 +511,29 @@ pub(super) fn not_enough(among: Among, RequestsTogether { requests, same }: &Req
         None => format!(
             "{} has enough devices for requests {} together",
             which(among),
-            listed(requests)
+            listed(requests, "and")
         ),
     }
 }
 
 /// That no devices of these nodes, free or not, share an attribute or differ in it.
 pub(in super::super) fn never_alike(alike: &Alike, among: Among) -> String {
-    match &alike.of {
-        Compared::Devices(count, kind) => {
-            let (number, kind) = (number(*count), several(kind));
-            format!(
-                "{} has {number} {kind} {}{}",
-                which(among),
-                do_alike(alike),
-                available_or_not(alike)
-            )
-        }
-        Compared::Requests(requests) => format!(
-            "{} has devices for requests {} {}{}",
-            which(among),
-            listed(requests),
-            do_alike(alike),
-            available_or_not(alike)
-        ),
-    }
-}
-
-/// Why devices never do.
-fn available_or_not(alike: &Alike) -> &'static str {
-    if alike.shares_counters {
+    let never = if alike.shares_counters {
         " that can be allocated together: their shared counters never suffice"
     } else {
         ", available or not"
-    }
+    };
+    not_alike(among, "", alike) + never
+}
+
+fn not_alike(among: Among, available: &str, alike: &Alike) -> String {
+    let devices = match &alike.of {
+        Compared::Devices(count, kind) => format!("{} {available}{}", number(*count), several(kind)),
+        Compared::Requests(requests) => {
+            format!("{available}devices for requests {}", listed(requests, "and"))
+        }
+    };
+    format!("{} has {devices} {}", which(among), do_alike(alike))
 }
 
 /// What devices would have to do with an attribute.
@@ -674,22 +563,20 @@ fn of_all(not_all: &NotAll) -> String {
         tainted,
         blocked,
     } = not_all;
-    let is = |count: u64| if count == 1 { "is" } else { "are" };
-    let mut lost = Vec::new();
-    if *in_use > 0 {
-        let users: Vec<String> = users.iter().cloned().collect();
-        let by = match users.as_slice() {
-            [] => String::new(),
-            users => format!(" by {}", listed_names(users, "and")),
-        };
-        lost.push(format!("{in_use} {} in use{by}", is(*in_use)));
-    }
-    if *tainted > 0 {
-        lost.push(format!("{tainted} {} tainted", is(*tainted)));
-    }
-    if *blocked > 0 {
-        lost.push(format!("{blocked} {} unavailable", is(*blocked)));
-    }
+    let by = if users.is_empty() {
+        String::new()
+    } else {
+        format!(" by {}", listed(users, "and"))
+    };
+    let lost = [
+        (*in_use, "in use", by.as_str()),
+        (*tainted, "tainted", ""),
+        (*blocked, "unavailable", ""),
+    ];
+    let lost = lost.into_iter().filter(|(count, ..)| *count > 0);
+    let lost: Vec<String> = lost
+        .map(|(count, how, by)| format!("{count} {} {how}{by}", if count == 1 { "is" } else { "are" }))
+        .collect();
     let others = match others {
         0 => "",
         _ => "; no other node has all of its devices available",
@@ -806,18 +693,16 @@ pub(in super::super) fn one_of_pods(
 
 /// That pods of a Job have failed, the last one of them, and the indexes that are given up.
 pub(in super::super) fn failures(owner: &OwnerName, failed: i64, last: &Pod, indexes: &str) -> String {
+    let failed = failed_pods(owner, failed, &last.key(), failing_end(last).as_ref());
+    match indexes {
+        "" => failed,
+        indexes => format!("{failed}; it does not run indexes {indexes} again"),
+    }
+}
+
+fn failed_pods(owner: &OwnerName, failed: i64, last: &Key, end: Option<&(Str, ContainerEnd)>) -> String {
     let pods = counted(usize::try_from(failed).unwrap_or_default(), "pod", "pods");
-    let end = failing_end(last).map_or_else(String::new, |(container, end)| {
-        format!(" ({})", ended_text(&container, &end))
-    });
-    let indexes = match indexes {
-        "" => String::new(),
-        indexes => format!("; it does not run indexes {indexes} again"),
-    };
-    format!(
-        "{pods} of {owner} failed, the last {}{end}{indexes}",
-        pod(&last.key())
-    )
+    format!("{pods} of {owner} failed, the last {}{}", pod(last), ended(end))
 }
 
 /// That a StatefulSet creates its pods one after another.
@@ -833,8 +718,8 @@ pub(in super::super) fn owner_ended(owner: &OwnerName, said: &Condition) -> Stri
     format!("{owner} has finished: {}", condition(said))
 }
 
-fn no_pods(why: &NoPods) -> String {
-    match why {
+fn no_pods(owner: &OwnerName, why: &NoPods) -> String {
+    let why = match why {
         NoPods::Queued(queued) => format!(": {}", self::queued(queued)),
         NoPods::Managed(by) => format!(" here: {by} runs it, not the Job controller (spec.managedBy)"),
         NoPods::Suspended(None) => ": it is suspended: set spec.suspend to false to run it".to_owned(),
@@ -845,9 +730,22 @@ fn no_pods(why: &NoPods) -> String {
         NoPods::Refused(word) => format!(": {}", self::word(word)),
         NoPods::Ended(said) => format!(": it has finished: {}", condition(said)),
         NoPods::Zero(field) => format!(": spec.{field} is 0"),
-        NoPods::Failed { .. } => String::new(),
+        NoPods::Failed {
+            failed,
+            limit,
+            last,
+            end,
+            rejected,
+        } => {
+            let failed = failed_pods(owner, *failed, last, end.as_ref());
+            let rejected = rejected
+                .as_ref()
+                .map_or_else(String::new, |fact| format!(" ({})", stuck_text(fact)));
+            return format!("{failed}{rejected}; it retries after a delay, up to backoffLimit {limit}");
+        }
         NoPods::Unknown => "; the reason is unknown".to_owned(),
-    }
+    };
+    format!("{owner} has no pods{why}")
 }
 
 fn condition(said: &Condition) -> String {

@@ -1,12 +1,15 @@
 //! The sentences of explanations. Nothing reads them again.
 
+pub(super) mod advice;
 pub(super) mod fixes;
 mod headline;
 mod notes;
 mod reasons;
 mod waiting;
 
-use dra_model::{Event, Key, Str};
+use std::fmt;
+
+use dra_model::{Event, Key};
 
 use super::diagnosis::{Among, DeviceKind, Warning};
 use super::fact::{Often, Speaker, Word};
@@ -29,10 +32,10 @@ pub(super) use notes::{
 };
 pub(super) use reasons::{ADMIN_ACCESS, brief, keeps_alignment, of_reason};
 pub(super) use waiting::{
-    NO_PREEMPTION, error_ends_all, held_up, keeps_own, kept, never, never_offered, never_together,
-    node_is_coming, not_simulated, or_node_comes, rolled_out, spared, unknown_wait, unusable_pools,
-    waiting_for, when_deallocated, when_driver_started, when_finished, when_nodes_untainted, when_published,
-    when_released, when_restored, when_uncordoned, when_untainted, why_unknown,
+    NO_PREEMPTION, NODES_UNTAINTED, UNCORDONED, UNTAINTED, deallocated, error_ends_all, fits_once, held_up,
+    keeps_own, kept, never, never_offered, never_together, node_is_coming, not_simulated, or_node_comes,
+    ready_again, released, rolled_out, spared, unknown_wait, unusable_pools, waiting_for,
+    when_driver_started, when_finished, when_published, why_unknown,
 };
 
 fn claims(keys: &[Key]) -> String {
@@ -54,24 +57,31 @@ fn which(among: Among) -> String {
     }
 }
 
-/// A device of that kind.
-fn one(kind: &DeviceKind) -> String {
-    match kind {
-        DeviceKind::Model(model) => format!("{model} device"),
-        DeviceKind::Attribute(name, value) => format!("device with {name} {value}"),
-        DeviceKind::Class(class) => format!("device of class {class}"),
-        DeviceKind::Selected(class) => format!("device of class {class} that the request selects"),
+/// Several devices of that kind.
+fn several(kind: &DeviceKind) -> String {
+    of_kind("devices", kind)
+}
+
+/// So many available devices of that kind.
+fn available(count: u64, kind: &DeviceKind) -> String {
+    match count {
+        1 => format!("an available {}", of_kind("device", kind)),
+        count => format!("{count} available {}", several(kind)),
     }
 }
 
-/// Several devices of that kind.
-fn several(kind: &DeviceKind) -> String {
+fn of_kind(devices: &str, kind: &DeviceKind) -> String {
     match kind {
-        DeviceKind::Model(model) => format!("{model} devices"),
-        DeviceKind::Attribute(name, value) => format!("devices with {name} {value}"),
-        DeviceKind::Class(class) => format!("devices of class {class}"),
-        DeviceKind::Selected(class) => format!("devices of class {class} that the request selects"),
+        DeviceKind::Model(model) => format!("{model} {devices}"),
+        DeviceKind::Attribute(name, value) => format!("{devices} with {name} {value}"),
+        DeviceKind::Class(class) => format!("{devices} of class {class}"),
+        DeviceKind::Selected(class) => format!("{devices} of class {class} that the request selects"),
     }
+}
+
+/// The word for one, or that for several.
+fn one_or_many<T>(count: usize, one: T, many: T) -> T {
+    if count == 1 { one } else { many }
 }
 
 /// A small number in a word.
@@ -82,18 +92,14 @@ fn number(count: i64) -> String {
     }
 }
 
-fn listed(requests: &[Str]) -> String {
-    let names: Vec<String> = requests.iter().map(ToString::to_string).collect();
-    listed_names(&names, "and")
-}
-
 /// Consumers and nodes that a sentence names.
 const NAMED: usize = 3;
 
 /// The first few names, and how many there are besides.
-fn listed_names(names: &[String], last: &str) -> String {
+fn listed<T: fmt::Display>(names: impl IntoIterator<Item = T>, last: &str) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| name.to_string()).collect();
     let rest = names.len().saturating_sub(NAMED);
-    match names {
+    match names.as_slice() {
         [] => String::new(),
         [one] => one.clone(),
         [all @ .., end] if rest == 0 => format!("{} {last} {end}", all.join(", ")),

@@ -7,7 +7,7 @@ use dra_rules::scheduling::ShortGang;
 
 use super::super::fact::Speaker;
 use super::super::namesake::Namesake;
-use super::speaker;
+use super::{one_or_many, speaker};
 use crate::allocation::words::pod;
 use crate::listing::some;
 use crate::script::Resource;
@@ -37,11 +37,7 @@ pub(in super::super) fn nth_pod(number: usize, all: usize) -> String {
 
 /// That other pods of the group are placed first.
 pub(in super::super) fn placed_before(group: &Key, pods: usize) -> String {
-    let (are, their) = if pods == 1 {
-        ("is", "its")
-    } else {
-        ("are", "their")
-    };
+    let (are, their) = one_or_many(pods, ("is", "its"), ("are", "their"));
     format!(
         "the pods of podgroup/{group} are placed together: {pods} before it {are} assumed to have {their} devices"
     )
@@ -49,10 +45,7 @@ pub(in super::super) fn placed_before(group: &Key, pods: usize) -> String {
 
 /// That kube-scheduler is ending pods on this node for the pod.
 pub(in super::super) fn preempting(victims: &[Key], node: &str) -> String {
-    let (are, they) = match victims.len() {
-        1 => ("is", "it is"),
-        _ => ("are", "they are"),
-    };
+    let (are, they) = one_or_many(victims.len(), ("is", "it is"), ("are", "they are"));
     format!(
         "preemption is under way: {} {are} being deleted on {node}, which kube-scheduler has nominated for this pod; it tries again once {they} \
          gone",
@@ -117,7 +110,7 @@ pub(in super::super) const CLAIM_IS_DELETED: &str = "the claim is being deleted"
 
 /// That a claim that is being deleted stays as long as these pods.
 pub(in super::super) fn kept_claim(pods: &[Key]) -> String {
-    let have = if pods.len() == 1 { "has" } else { "have" };
+    let have = one_or_many(pods.len(), "has", "have");
     format!(
         "{CLAIM_IS_DELETED}: it stays until {} {have} finished, and is not recreated then",
         some(pods.iter().map(pod))
@@ -126,11 +119,11 @@ pub(in super::super) fn kept_claim(pods: &[Key]) -> String {
 
 /// That these pods use the claim and have no node.
 pub(in super::super) fn pending_users(pods: &[Key]) -> String {
-    let (use_it, each) = if pods.len() == 1 {
-        ("uses the claim, is", "the pod")
-    } else {
-        ("use the claim, are", "each pod")
-    };
+    let (use_it, each) = one_or_many(
+        pods.len(),
+        ("uses the claim, is", "the pod"),
+        ("use the claim, are", "each pod"),
+    );
     format!(
         "{}, which {use_it} pending: explain {each} to see why",
         some(pods.iter().map(pod))
@@ -171,18 +164,14 @@ pub(in super::super) fn lost_user(key: &Key, claim: &Key, why: &str) -> String {
 
 /// That the claim is reserved for pods that are gone or have finished.
 pub(in super::super) fn former_users(claim: &Key, names: &[Str]) -> String {
-    let names: Vec<Key> = names
-        .iter()
-        .map(|name| Key::new(claim.namespace.clone(), name.clone()))
-        .collect();
-    let (are, it) = if names.len() == 1 {
-        ("is gone or has finished", "this reservation")
-    } else {
-        ("are gone or have finished", "these reservations")
-    };
+    let (are, it) = one_or_many(
+        names.len(),
+        ("is gone or has finished", "this reservation"),
+        ("are gone or have finished", "these reservations"),
+    );
     format!(
         "{} {are}: the claim controller should remove {it}",
-        some(names.iter().map(pod))
+        some(names.iter().map(|name| format!("pod/{}/{name}", claim.namespace)))
     )
 }
 

@@ -9,7 +9,7 @@ use dra_rules::scheduling::{ClaimProblem, Lack, NoUse, Obstacle, Plain, Rejectio
 
 use super::super::fact::{Allowed, Brief, Evidence, Fact, Lacking, Limited, NotMade, Term};
 use super::super::items::Amounts;
-use super::{claims, word};
+use super::{claims, one_or_many, word};
 use crate::allocation::words::{claim, of_gang, too_many_consumers};
 use crate::listing::some;
 use crate::stage::{labels_text, stuck_text, template_missing};
@@ -18,12 +18,18 @@ use crate::stage::{labels_text, stuck_text, template_missing};
 pub(in super::super) const ADMIN_ACCESS: &str = "to monitor devices that other pods use, request them with adminAccess: true in a namespace labeled \
      resource.kubernetes.io/admin-access=true";
 
+/// A fact in a sentence, about what is the subject's own.
+pub(super) fn fact(fact: &Fact) -> String {
+    of_reason(None, fact)
+}
+
 /// A reason in a sentence. `about` is the claim that it is about.
 pub(in super::super) fn of_reason(about: Option<&Key>, fact: &Fact) -> String {
-    let of_claim = || about.map_or_else(String::new, claim);
+    let own = Key::default();
+    let of_claim = || claim(about.unwrap_or(&own));
     match fact {
-        Fact::Binding(state) => format!("{}: {}", of_claim(), state.text()),
-        Fact::TooManyConsumers => about.map_or_else(String::new, too_many_consumers),
+        Fact::Binding(state) if about.is_some() => format!("{}: {}", of_claim(), state.text()),
+        Fact::TooManyConsumers => too_many_consumers(about.unwrap_or(&own)),
         Fact::NodeOperations => format!(
             "{} has devices that skip node operations, but the node does not declare feature {}",
             of_claim(),
@@ -70,13 +76,6 @@ pub(in super::super) fn of_reason(about: Option<&Key>, fact: &Fact) -> String {
             of_claim(),
             others.join(", ")
         ),
-        other => self::fact(other),
-    }
-}
-
-/// A fact in a sentence.
-pub(super) fn fact(fact: &Fact) -> String {
-    match fact {
         Fact::Obstacle(obstacle) => of_obstacle(obstacle),
         Fact::NoTemplate(template, pod) => template_missing(template, pod),
         Fact::NotMade(why) => not_made(why),
@@ -123,11 +122,6 @@ pub(super) fn fact(fact: &Fact) -> String {
         Fact::Contradicted(word) | Fact::NotBound(word) => self::word(word),
         Fact::Rejected(by) => format!("kube-scheduler: {}", rejections(by)),
         Fact::Stage(fact) => stuck_text(fact),
-        Fact::NodeOperations
-        | Fact::TooManyConsumers
-        | Fact::Released(..)
-        | Fact::ReservedForGroup(..)
-        | Fact::UnreservedByScheduler(..) => of_reason(Some(&Key::default()), fact),
     }
 }
 
@@ -192,12 +186,11 @@ pub(super) fn of_lacking(lacking: &Lacking) -> String {
         [] => String::new(),
         others => format!(" with those of {}", some(others)),
     };
-    let similar = similar
-        .as_ref()
-        .map_or_else(String::new, |(name, value)| match value {
-            Some(value) => format!("; they have {name}, which shares values such as {value}"),
-            None => format!("; they have {name}"),
-        });
+    let similar = match similar {
+        Some((name, Some(value))) => format!("; they have {name}, which shares values such as {value}"),
+        Some((name, None)) => format!("; they have {name}"),
+        None => String::new(),
+    };
     format!("{who}, which {} compares{others}{similar}", rule(constraint))
 }
 
@@ -247,7 +240,7 @@ fn of_together(together: &Together) -> String {
             format!(
                 "the remaining devices do not meet {}{clash}; without {} the claims fit",
                 names.join(" and "),
-                if names.len() == 1 { "it" } else { "them" },
+                one_or_many(names.len(), "it", "them"),
             )
         }
         Together::Counters(pool, shortage, by) => format!(
@@ -333,83 +326,65 @@ fn short(shortage: &Shortage) -> String {
 
 /// The check that rules a device out, with its evidence.
 fn ruled_out(why: RuledOut, evidence: &Evidence) -> String {
-    match why {
-        RuledOut::InUse => match evidence {
-            Evidence::Held(by, _) => format!("in use by {}", claims(by)),
-            _ => format!("in use by {}", claims(&[])),
-        },
-        RuledOut::BindingConditionsOff => "has binding conditions, but the feature is off".to_owned(),
-        RuledOut::ClassSelector => not_selected("of the class", evidence),
-        RuledOut::RequestSelector => not_selected("of the request", evidence),
-        RuledOut::OtherNode => "belongs to other nodes".to_owned(),
-        RuledOut::NoSuchCapacity => match evidence {
-            Evidence::NoCapacity(name, meant) => format!("has no {}", missing_capacity(name, meant.as_ref())),
-            _ => "has no such capacity".to_owned(),
-        },
-        RuledOut::CapacityPolicy => match evidence {
-            Evidence::Amount(name, wanted, allowed) => {
-                format!("requests {wanted} of {name}, {}", self::allowed(allowed))
-            }
-            _ => "a capacity's policy does not allow the amount".to_owned(),
-        },
-        RuledOut::CapacityTooSmall => match evidence {
-            Evidence::Short(Shortage {
-                name, wanted, total, ..
-            }) => format!("has {total} of {name}, but the request needs {wanted}"),
-            _ => "has too little of a capacity".to_owned(),
-        },
-        RuledOut::CapacityExhausted => match evidence {
-            Evidence::Held(by, Some(shortage)) => {
-                format!("too little left of {}, used by {}", short(shortage), claims(by))
-            }
-            Evidence::Held(by, None) => format!("too little left of a capacity, used by {}", claims(by)),
-            _ => "too little left of a capacity".to_owned(),
-        },
-        RuledOut::NodeOperations => {
+    match (why, evidence) {
+        (RuledOut::InUse, Evidence::Held(by, _)) => format!("in use by {}", claims(by)),
+        (RuledOut::InUse, _) => format!("in use by {}", claims(&[])),
+        (RuledOut::BindingConditionsOff, _) => "has binding conditions, but the feature is off".to_owned(),
+        (RuledOut::ClassSelector, _) => not_selected("of the class", evidence),
+        (RuledOut::RequestSelector, _) => not_selected("of the request", evidence),
+        (RuledOut::OtherNode, _) => "belongs to other nodes".to_owned(),
+        (RuledOut::NoSuchCapacity, Evidence::NoCapacity(name, meant)) => {
+            format!("has no {}", missing_capacity(name, meant.as_ref()))
+        }
+        (RuledOut::NoSuchCapacity, _) => "has no such capacity".to_owned(),
+        (RuledOut::CapacityPolicy, Evidence::Amount(name, wanted, allowed)) => {
+            format!("requests {wanted} of {name}, {}", self::allowed(allowed))
+        }
+        (RuledOut::CapacityPolicy, _) => "a capacity's policy does not allow the amount".to_owned(),
+        (RuledOut::CapacityTooSmall, Evidence::Short(short)) => format!(
+            "has {} of {}, but the request needs {}",
+            short.total, short.name, short.wanted
+        ),
+        (RuledOut::CapacityTooSmall, _) => "has too little of a capacity".to_owned(),
+        (RuledOut::CapacityExhausted, Evidence::Held(by, Some(shortage))) => {
+            format!("too little left of {}, used by {}", short(shortage), claims(by))
+        }
+        (RuledOut::CapacityExhausted, Evidence::Held(by, None)) => {
+            format!("too little left of a capacity, used by {}", claims(by))
+        }
+        (RuledOut::CapacityExhausted, _) => "too little left of a capacity".to_owned(),
+        (RuledOut::NodeOperations, _) => {
             "skips node operations, which the node or the scheduler does not support".to_owned()
         }
-        RuledOut::PartitionableDevicesOff => "uses shared counters, but the feature is off".to_owned(),
-        RuledOut::CounterExhausted => match evidence {
-            Evidence::Held(by, Some(shortage)) => {
-                let by = if by.is_empty() {
-                    String::new()
-                } else {
-                    format!(", used by devices of {}", claims(by))
-                };
-                format!("too little left of counter {}{by}", short(shortage))
-            }
-            _ => "other devices leave too little of a counter".to_owned(),
-        },
-        RuledOut::Incompatible => "devices in use belong to other compatibility groups".to_owned(),
-        RuledOut::Tainted => match evidence {
-            Evidence::Taints(taints) => {
-                let s = if taints.len() == 1 { "" } else { "s" };
-                format!("untolerated taint{s} {}", some(taints))
-            }
-            _ => "untolerated taint".to_owned(),
-        },
-        RuledOut::ConstraintAttribute => match evidence {
-            Evidence::Lacking(lacking) => {
-                let Lacking {
-                    constraint, similar, ..
-                } = lacking;
-                let similar = similar
-                    .as_ref()
-                    .map_or_else(String::new, |(name, value)| match value {
-                        Some(value) => {
-                            format!("; it has {name}, whose values other devices have too ({value})")
-                        }
-                        None => format!("; it has {name}"),
-                    });
-                format!(
-                    "has no attribute {}, which {} compares{similar}",
-                    constraint.attribute,
-                    rule(constraint)
-                )
-            }
-            _ => "lacks an attribute that a constraint compares".to_owned(),
-        },
-        RuledOut::Constraint => "does not meet a constraint".to_owned(),
+        (RuledOut::PartitionableDevicesOff, _) => "uses shared counters, but the feature is off".to_owned(),
+        (RuledOut::CounterExhausted, Evidence::Held(by, Some(shortage))) => {
+            let by = if by.is_empty() {
+                String::new()
+            } else {
+                format!(", used by devices of {}", claims(by))
+            };
+            format!("too little left of counter {}{by}", short(shortage))
+        }
+        (RuledOut::CounterExhausted, _) => "other devices leave too little of a counter".to_owned(),
+        (RuledOut::Incompatible, _) => "devices in use belong to other compatibility groups".to_owned(),
+        (RuledOut::Tainted, Evidence::Taints(taints)) => {
+            let taint = one_or_many(taints.len(), "taint", "taints");
+            format!("untolerated {taint} {}", some(taints))
+        }
+        (RuledOut::Tainted, _) => "untolerated taint".to_owned(),
+        (RuledOut::ConstraintAttribute, Evidence::Lacking(lacking)) => {
+            let similar = match &lacking.similar {
+                Some((name, Some(value))) => {
+                    format!("; it has {name}, whose values other devices have too ({value})")
+                }
+                Some((name, None)) => format!("; it has {name}"),
+                None => String::new(),
+            };
+            let (attribute, rule) = (&lacking.constraint.attribute, rule(&lacking.constraint));
+            format!("has no attribute {attribute}, which {rule} compares{similar}")
+        }
+        (RuledOut::ConstraintAttribute, _) => "lacks an attribute that a constraint compares".to_owned(),
+        (RuledOut::Constraint, _) => "does not meet a constraint".to_owned(),
     }
 }
 
@@ -467,12 +442,12 @@ fn allowed(allowed: &Allowed) -> String {
 }
 
 /// That a quota blocks the creation of a claim.
-pub(super) fn refused(what: &str, refusal: &str) -> String {
+fn refused(what: &str, refusal: &str) -> String {
     format!("{what} cannot be created: it {refusal}")
 }
 
 /// That no claim is made from a template.
-pub(super) fn not_made(why: &NotMade) -> String {
+fn not_made(why: &NotMade) -> String {
     match why {
         NotMade::Rule(why) => format!("the claim controller does not create its claim: {why}"),
         NotMade::Refused(why) => format!("the API server does not accept its claim: {why}"),

@@ -10,7 +10,7 @@ use dra_rules::scheduling::{Consumer, Kept, Lack, Rejection, Spared, Uncertain};
 use super::super::diagnosis::Never;
 use super::headline::{held, never_alike, not_enough};
 use super::reasons::{brief, short_of};
-use super::{NAMED, listed_names, several, which};
+use super::{NAMED, listed, one_or_many, several, which};
 use crate::allocation::words::pod;
 use crate::listing::some;
 
@@ -21,7 +21,7 @@ pub(in super::super) fn never(why: &Never) -> String {
 
 fn of_never(why: &Never) -> String {
     match why {
-        Never::EvenEmpty => "it would not fit on an empty cluster".to_owned(),
+        Never::EvenEmpty(_) => "it would not fit on an empty cluster".to_owned(),
         Never::NoNode => "no node meets the pod's other requirements".to_owned(),
         Never::Same(same) => brief(same),
         Never::NoDevice(among, kind) => {
@@ -67,9 +67,8 @@ pub(in super::super) fn node_is_coming(event: &Event) -> String {
 /// That filters are not simulated which reject nodes.
 pub(in super::super) fn not_simulated(by: &[Rejection]) -> String {
     let plugins: BTreeSet<&str> = by.iter().map(|rejection| rejection.filter.plugin()).collect();
-    let names: Vec<String> = plugins.iter().map(ToString::to_string).collect();
-    let are = if names.len() == 1 { "is" } else { "are" };
-    format!("{} {are} not simulated", listed_names(&names, "and"))
+    let are = one_or_many(plugins.len(), "is", "are");
+    format!("{} {are} not simulated", listed(plugins, "and"))
 }
 
 /// That a node is to come beside what else would help.
@@ -100,12 +99,8 @@ pub(in super::super) fn error_ends_all(error: &AttemptError) -> String {
 
 /// That these pools cannot be judged; `elsewhere` is why it never fits on the nodes that they do not reach.
 pub(in super::super) fn unusable_pools(pools: &[PoolId], elsewhere: Option<&Never>) -> String {
-    let names: Vec<String> = pools.iter().map(ToString::to_string).collect();
-    let (which, is) = match names.len() {
-        1 => ("pool", "is"),
-        _ => ("pools", "are"),
-    };
-    let names = listed_names(&names, "and");
+    let (which, is) = one_or_many(pools.len(), ("pool", "is"), ("pools", "are"));
+    let names = listed(pools, "and");
     match elsewhere {
         Some(never) => format!(
             "unknown whether waiting helps: {which} {names} {is} incomplete or invalid; elsewhere it will not: {}",
@@ -131,26 +126,18 @@ pub(in super::super) fn why_unknown(why: &Uncertain) -> String {
         Uncertain::Allocated(claim) => format!("claim/{claim} is already allocated"),
         Uncertain::Pools { .. } => "pools are incomplete or invalid".to_owned(),
         Uncertain::Spared { why, .. } => held(why),
-        Uncertain::NotFound(nodes) => {
-            let names: Vec<String> = nodes.iter().map(ToString::to_string).collect();
-            format!(
-                "it would fit on {} if all other pods finished and no device were tainted, but which pods have to finish is unknown",
-                listed_names(&names, "and")
-            )
-        }
+        Uncertain::NotFound(nodes) => format!(
+            "it would fit on {} if all other pods finished and no device were tainted, but which pods have to finish is unknown",
+            listed(nodes, "and")
+        ),
     }
 }
 
 /// That only the end of those who are spared would help.
 pub(in super::super) fn spared(consumers: &[Consumer], why: &Spared, others: bool) -> String {
-    let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
-    let (hold, belong) = if names.len() == 1 {
-        ("holds", "belongs")
-    } else {
-        ("hold", "belong")
-    };
+    let (hold, belong) = one_or_many(consumers.len(), ("holds", "belongs"), ("hold", "belong"));
     let more = if others { " (and others do)" } else { "" };
-    let holders = format!("{} {hold} what it needs{more}", listed_names(&names, "and"));
+    let holders = format!("{} {hold} what it needs{more}", listed(consumers, "and"));
     let text = match why {
         Spared::Kin(owner) if owner.kind == "Deployment" => format!(
             "{holders} and {belong} to the same {owner}: a rollout keeps old pods until new ones are ready, unless maxUnavailable allows \
@@ -173,11 +160,7 @@ pub(in super::super) fn spared(consumers: &[Consumer], why: &Spared, others: boo
 
 /// That the rollout of the subject's owner keeps old pods that have what it needs, too.
 pub(in super::super) fn keeps_own(consumers: &[Consumer], owner: &OwnerName, why: Kept) -> String {
-    let (hold, it) = if consumers.len() == 1 {
-        ("holds", "it")
-    } else {
-        ("hold", "them")
-    };
+    let (hold, it) = one_or_many(consumers.len(), ("holds", "it"), ("hold", "them"));
     let how = if why == Kept::Paused {
         format!("is paused, which keeps {it}")
     } else {
@@ -191,36 +174,26 @@ pub(in super::super) fn keeps_own(consumers: &[Consumer], owner: &OwnerName, why
 
 /// That the owner of the subject keeps those who have what it needs.
 pub(in super::super) fn kept(consumers: &[Consumer], owner: &OwnerName, why: Kept) -> String {
-    let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
-    let (holds, it) = if names.len() == 1 {
-        ("holds", "it")
-    } else {
-        ("hold", "them")
-    };
-    let who = listed_names(&names, "and");
-    match why {
+    let (holds, it) = one_or_many(consumers.len(), ("holds", "it"), ("hold", "them"));
+    let why = match why {
         Kept::Rollout { surge, unavailable } => format!(
-            "waiting will not help: {who} {holds} what it needs, and the rollout of {owner} keeps {it} until this pod is ready (maxSurge \
-             {surge}, maxUnavailable {unavailable}); deleting {it} only makes its controller recreate {it}"
+            ", and the rollout of {owner} keeps {it} until this pod is ready (maxSurge {surge}, maxUnavailable {unavailable}); deleting {it} \
+             only makes its controller recreate {it}"
         ),
-        Kept::Paused => format!(
-            "waiting will not help: {who} {holds} what it needs, and the rollout of {owner} is paused, which keeps {it}"
-        ),
+        Kept::Paused => format!(", and the rollout of {owner} is paused, which keeps {it}"),
         Kept::Surge => format!(
-            "waiting will not help: {who} {holds} what it needs, and the rollout of {owner} keeps {it} until this pod is ready: set maxSurge 0 \
-             and maxUnavailable 1, which deletes old pods first"
+            ", and the rollout of {owner} keeps {it} until this pod is ready: set maxSurge 0 and maxUnavailable 1, which deletes old pods first"
         ),
-        Kept::Beside if owner.kind == "DaemonSet" => format!(
-            "waiting will not help: {who} {holds} what it needs, and {owner} runs {it} on another node"
-        ),
-        Kept::Beside => format!(
-            "waiting will not help: {who} {holds} what it needs, and {owner} runs {it} beside this pod: use fewer replicas, or add a node"
-        ),
+        Kept::Beside if owner.kind == "DaemonSet" => format!(", and {owner} runs {it} on another node"),
+        Kept::Beside => {
+            format!(", and {owner} runs {it} beside this pod: use fewer replicas, or add a node")
+        }
         Kept::Circle => format!(
-            "waiting will not help: {who} {holds} what it needs and cannot start without it, because {owner} starts its pods when all \
-             have nodes: add devices, or use fewer pods"
+            " and cannot start without it, because {owner} starts its pods when all have nodes: add devices, or use fewer pods"
         ),
-    }
+    };
+    let who = listed(consumers, "and");
+    format!("waiting will not help: {who} {holds} what it needs{why}")
 }
 
 /// That a higher priority does not help. Mirrors `plugins/dynamicresources/dynamicresources.go`, `PreFilterExtensions`, v1.37.2: removed pods
@@ -243,7 +216,6 @@ pub(in super::super) fn rolled_out(
     owner: &OwnerName,
     nodes: &[Str],
 ) -> String {
-    let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
     let awaited = match once_ready {
         [] => ", which does not depend on this pod".to_owned(),
         [one] => format!(", after pod/{one} is ready"),
@@ -252,10 +224,10 @@ pub(in super::super) fn rolled_out(
             some(more.iter().map(|key| format!("pod/{key}")))
         ),
     };
-    format!(
-        "fits on {} once the rollout of {owner} deletes {}{awaited}",
-        some_of(nodes),
-        listed_names(&names, "or")
+    let deleted = listed(consumers, "or");
+    fits_once(
+        nodes,
+        &format!("the rollout of {owner} deletes {deleted}{awaited}"),
     )
 }
 
@@ -269,8 +241,7 @@ pub(in super::super) fn when_finished(
     lacks: &[Lack],
     kept: &BTreeSet<String>,
 ) -> String {
-    let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
-    let names = |last| listed_names(&names, last);
+    let names = |last| listed(consumers, last);
     let who = match (consumers.len(), count) {
         (1, _) => format!("{} finishes", names("and")),
         (2..=NAMED, 1) => format!("{} finishes", names("or")),
@@ -283,32 +254,28 @@ pub(in super::super) fn when_finished(
     } else {
         "; other pods may do as well, but were not tried"
     };
-    format!(
-        "fits on {} once {who}{}{others}{}",
-        some_of(nodes),
-        lacking(lacks),
-        kept_running(kept)
+    fits_once(
+        nodes,
+        &format!("{who}{}{others}{}", lacking(lacks), kept_running(kept)),
     )
 }
 
-/// That it fits once kube-scheduler deallocates these claims.
-pub(in super::super) fn when_deallocated(claims: &[&Key], nodes: &[Str]) -> String {
-    let names: Vec<String> = claims.iter().map(|key| format!("claim/{key}")).collect();
-    format!(
-        "fits on {} once kube-scheduler deallocates {}, which it does automatically",
-        some_of(nodes),
-        listed_names(&names, "and")
-    )
+/// That it fits on these nodes once this is so.
+pub(in super::super) fn fits_once(nodes: &[Str], what: &str) -> String {
+    format!("fits on {} once {what}", some_of(nodes))
 }
 
-/// That it fits once the claim controller deallocates these claims.
-pub(in super::super) fn when_released(claims: &[Key], nodes: &[Str]) -> String {
+/// That kube-scheduler deallocates these claims.
+pub(in super::super) fn deallocated(claims: &[&Key]) -> String {
+    let names = listed(claims.iter().map(|key| format!("claim/{key}")), "and");
+    format!("kube-scheduler deallocates {names}, which it does automatically")
+}
+
+/// That the claim controller deallocates these claims.
+pub(in super::super) fn released(claims: &[Key]) -> String {
     let names = some(claims.iter().map(|key| format!("claim/{key}")));
-    let whose = if claims.len() == 1 { "its" } else { "their" };
-    format!(
-        "fits on {} once the claim controller deallocates {names}: {whose} pods are gone or have finished",
-        some_of(nodes)
-    )
+    let whose = one_or_many(claims.len(), "its", "their");
+    format!("the claim controller deallocates {names}: {whose} pods are gone or have finished")
 }
 
 /// That owners keep pods running for whose end something waits.
@@ -316,45 +283,30 @@ fn kept_running(owners: &BTreeSet<String>) -> String {
     if owners.is_empty() {
         return String::new();
     }
-    let (keeps, it) = if owners.len() == 1 {
-        ("keeps its pods", "it is")
-    } else {
-        ("keep their pods", "they are")
-    };
+    let (keeps, it) = one_or_many(
+        owners.len(),
+        ("keeps its pods", "it is"),
+        ("keep their pods", "they are"),
+    );
     format!(
         "; {} {keeps} running until {it} scaled down or deleted",
         some(owners)
     )
 }
 
-/// That it fits once devices have no taints.
-pub(in super::super) fn when_untainted(nodes: &[Str]) -> String {
-    format!(
-        "fits on {} once the taints of devices are removed",
-        some_of(nodes)
-    )
-}
+/// That devices have no taints.
+pub(in super::super) const UNTAINTED: &str = "the taints of devices are removed";
 
-/// That it fits once nodes have no taints.
-pub(in super::super) fn when_nodes_untainted(nodes: &[Str]) -> String {
-    format!(
-        "fits on {} once the pod tolerates the taints of the node, or they are removed",
-        some_of(nodes)
-    )
-}
+/// That nodes have no taints.
+pub(in super::super) const NODES_UNTAINTED: &str =
+    "the pod tolerates the taints of the node, or they are removed";
 
-/// That it fits once nodes can run pods again.
-pub(in super::super) fn when_restored(nodes: &[Str]) -> String {
-    format!(
-        "fits on {} once {} ready again",
-        some_of(nodes),
-        if nodes.len() == 1 { "it is" } else { "they are" }
-    )
-}
+/// That nodes are uncordoned.
+pub(in super::super) const UNCORDONED: &str = "uncordoned";
 
-/// That it fits once nodes are uncordoned.
-pub(in super::super) fn when_uncordoned(nodes: &[Str]) -> String {
-    format!("fits on {} once uncordoned", some_of(nodes))
+/// That so many nodes can run pods again.
+pub(in super::super) fn ready_again(nodes: usize) -> &'static str {
+    one_or_many(nodes, "it is ready again", "they are ready again")
 }
 
 /// That it may fit once drivers have published their devices again.
@@ -374,11 +326,8 @@ pub(in super::super) fn when_driver_started(nodes: &[Str]) -> String {
 }
 
 fn some_of(nodes: &[Str]) -> String {
-    let names: Vec<String> = nodes.iter().map(ToString::to_string).collect();
-    match names.len() {
-        0..=NAMED => listed_names(&names, "or"),
-        _ => format!("one of {}", listed_names(&names, "or")),
-    }
+    let one_of = if nodes.len() > NAMED { "one of " } else { "" };
+    format!("{one_of}{}", listed(nodes, "or"))
 }
 
 /// Resources other than devices that a node lacks, in parentheses; nothing where there are none.
@@ -393,9 +342,8 @@ fn lacking(lacks: &[Lack]) -> String {
 
 /// That these pods cannot start before the subject has a node.
 pub(in super::super) fn waiting_for(owner: &OwnerName, keys: &[Key]) -> String {
-    let names: Vec<String> = keys.iter().map(pod).collect();
     format!(
         "{} cannot start without this pod: the pods of {owner} do not start until all have nodes",
-        listed_names(&names, "and")
+        listed(keys.iter().map(pod), "and")
     )
 }
