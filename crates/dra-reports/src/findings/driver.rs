@@ -7,7 +7,7 @@ use super::finding::{Subject, claim_key, pod_key};
 use super::reservations::free;
 use super::{Code, Finding, Look, Severity, words};
 use crate::remedy::{Remedy, can_taint, end_consumers, end_groups, end_pods};
-use crate::script::{Command, NoCommand, Script, delete_in, taint_driver};
+use crate::script::{Command, delete_in, taint_driver};
 use dra_allocator::devices::{ClassSelectors, DeviceState, WantedNode};
 use dra_model::{Claim, Class, DeviceId, Key, Kind, Pod, Str};
 use dra_rules::kubelet::{Stage, Stages};
@@ -133,22 +133,15 @@ fn awaited(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
             continue;
         }
         let message = words::driver_awaited(is_ending);
+        let explain = Command::dra("explain").here().about(Kind::Pod, &pod.key());
         look.add(
             Finding::new(Code::DriverAwaited, Subject::pod(pod), message)
                 .advice(words::STOP_DRIVER_LATER)
-                .look(explain_pod(pod))
+                .look(explain.done())
                 .joins([pod_key(pod.key())])
                 .joins(claims.iter().map(|claim| claim_key(claim.key()))),
         );
     }
-}
-
-fn explain_pod(pod: &Pod) -> Result<Script, NoCommand> {
-    Command::dra("explain")
-        .here()
-        .object(Kind::Pod, &pod.metadata.name)
-        .namespace(&pod.metadata.namespace)
-        .done()
 }
 
 /// Claims without devices that need a class which only this driver serves.

@@ -339,12 +339,7 @@ fn report(look: &mut Look<'_>, kind: Kind, metadata: &Meta, request: &Request<'_
 
 /// The object unchanged.
 fn show(kind: Kind, metadata: &Meta) -> Result<Script, NoCommand> {
-    let get = Command::kubectl("get").object(kind, &metadata.name);
-    let get = if kind.is_namespaced() {
-        get.namespace(&metadata.namespace)
-    } else {
-        get
-    };
+    let get = Command::kubectl("get").about(kind, &metadata.key());
     get.args(&["-o", "yaml"]).done()
 }
 
@@ -455,8 +450,7 @@ fn blocked(look: &mut Look<'_>, pod: &Pod, template: &Meta, refusal: &Refusal<'_
             .remedy(remedy)
             .look(
                 Command::kubectl("describe")
-                    .object(Kind::ResourceQuota, &quota.name)
-                    .namespace(&quota.namespace)
+                    .about(Kind::ResourceQuota, &quota.key())
                     .done(),
             )
             .joins([

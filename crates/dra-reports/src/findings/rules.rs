@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::finding::{Subject, scoped_key};
 use super::{Code, Finding, Look, Severity, words};
-use crate::script::{NoCommand, Script, delete, patch};
+use crate::script::{NoCommand, Script, delete, merge};
 use dra_allocator::devices::{bare_rule_is_about_all, keeps_off, rule_matches};
 use dra_model::{
     Component, Gate, Kind, NO_EFFECT, NO_EXECUTE, NO_SCHEDULE, PoolId, TaintRule, TaintSelector,
@@ -59,13 +59,8 @@ fn of_rule(look: &mut Look<'_>, rule: &TaintRule) {
 }
 
 fn set_effect(rule: &TaintRule, effect: &str) -> Result<Script, NoCommand> {
-    patch(
-        Kind::DeviceTaintRule,
-        None,
-        &rule.metadata.name,
-        &["--type=merge"],
-        &json!({"spec": {"taint": {"effect": effect}}}),
-    )
+    let change = json!({"spec": {"taint": {"effect": effect}}});
+    merge(Kind::DeviceTaintRule, &rule.metadata.key(), &change)
 }
 
 /// Without a selector a rule matches no device. The scheduler before 1.37.1 treats it as matching all (`tracker.go`, `applyPatches`).

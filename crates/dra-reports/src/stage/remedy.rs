@@ -319,8 +319,7 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             };
             Advice::by_hand("RepairContainer", of_pod(), how).look(
                 Command::kubectl("logs")
-                    .object(Kind::Pod, &pod.metadata.name)
-                    .namespace(&pod.metadata.namespace)
+                    .about(Kind::Pod, &pod.key())
                     .option("--container", container)
                     .args(&["--previous", "--tail=50"])
                     .done(),
@@ -372,10 +371,9 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             )
         }
         Cause::PreparedForOtherClaim { pod, ends, .. } => {
-            let look = Command::dra("explain").here().object(Kind::Pod, &pod.name);
+            let look = Command::dra("explain").here().about(Kind::Pod, pod);
             let text = words::await_end(pod, ends.is_some());
-            Advice::by_hand("WaitForDeletion", format!("pod/{pod}"), text)
-                .look(look.namespace(&pod.namespace).done())
+            Advice::by_hand("WaitForDeletion", format!("pod/{pod}"), text).look(look.done())
         }
         Cause::DeviceNotPublished { devices } => {
             let driver = devices.first().map_or("", |device| device.driver.as_str());
@@ -427,15 +425,12 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             .look(describe(&pod.key()))
         }
         Cause::ClaimNeverMade { .. } => {
-            let delete = Command::kubectl("delete")
-                .object(Kind::Pod, &pod.metadata.name)
-                .namespace(&pod.metadata.namespace)
-                .args(&["--force"]);
+            let delete = Command::kubectl("delete").about(Kind::Pod, &pod.key());
             Advice::new(
                 "ForceDelete",
                 of_pod(),
                 words::FORCE_DELETE,
-                Remedy::command(delete.done()).note(words::NOTHING_PREPARED),
+                Remedy::command(delete.arg("--force").done()).note(words::NOTHING_PREPARED),
             )
         }
         Cause::ContainersNotStopped => {
@@ -758,10 +753,7 @@ fn tolerate(set: &Key, has_own: bool, taint: &Taint, node: &str) -> Advice {
 
 /// What the cluster has of the pod, with the events about it.
 fn describe(pod: &Key) -> Result<Script, NoCommand> {
-    Command::kubectl("describe")
-        .object(Kind::Pod, &pod.name)
-        .namespace(&pod.namespace)
-        .done()
+    Command::kubectl("describe").about(Kind::Pod, pod).done()
 }
 
 /// The logs of the driver's pod, or else what is on the node.
@@ -783,8 +775,7 @@ pub(crate) fn with_crashing(how: Remedy, pods: impl Iterator<Item = (Key, Waitin
 /// The last lines that the containers of a pod have written.
 pub(crate) fn logs_of(pod: &Key) -> Result<Script, NoCommand> {
     Command::kubectl("logs")
-        .object(Kind::Pod, &pod.name)
-        .namespace(&pod.namespace)
+        .about(Kind::Pod, pod)
         .args(&["--all-containers", "--tail=50"])
         .done()
 }
