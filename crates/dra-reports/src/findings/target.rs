@@ -1,9 +1,11 @@
 //! The control plane that a downgrade leads to.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use dra_model::{Cluster, Environment, Gate, Release, Version};
 use dra_rules::reservation::conversion;
+use itertools::Itertools;
 
 /// The control plane that comes next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +54,17 @@ impl TargetError {
             Self::NotOlder { .. } | Self::Locked { .. } => None,
             Self::TooOld { oldest, .. } => Some(format!("name a release from 1.{oldest} on")),
         }
+    }
+}
+
+impl fmt::Display for Target {
+    /// `1.36`, or `1.37 without GenericWorkload`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.version())?;
+        if !self.older {
+            write!(f, " without {}", self.disabled().map(Gate::name).format(" and "))?;
+        }
+        Ok(())
     }
 }
 

@@ -1137,15 +1137,6 @@ pub(super) fn stale(code: Code, object: &str, has_expired: bool) -> String {
 
 // A downgrade.
 
-pub(super) fn target(target: &Target) -> String {
-    if target.older {
-        target.version()
-    } else {
-        let gates: Vec<_> = target.disabled().map(Gate::name).collect();
-        format!("{} without {}", target.version(), gates.join(" and "))
-    }
-}
-
 pub(super) fn gate_on(gate: Gate) -> String {
     format!("ask the control plane's owner to start the target with {gate}=true")
 }
@@ -1156,8 +1147,7 @@ pub(super) fn unknown_gate(gate: Gate) -> String {
 
 pub(super) fn keeps_claim(to: &Target) -> String {
     format!(
-        "was created for extended resources: with {} its devices stay allocated after the pod finishes, until the pod is deleted",
-        target(to)
+        "was created for extended resources: with {to} its devices stay allocated after the pod finishes, until the pod is deleted"
     )
 }
 
@@ -1170,8 +1160,7 @@ pub(super) const POD_IS_GONE: &str =
 
 pub(super) fn no_extended_resource(resource: &Str, to: &Target) -> String {
     format!(
-        "provides devices for extended resource {resource}: with {} new pods that request it stay pending",
-        target(to)
+        "provides devices for extended resource {resource}: with {to} new pods that request it stay pending"
     )
 }
 
@@ -1182,7 +1171,7 @@ pub(super) fn fields_are_dropped(fields: &[&str], attribute: Option<&Str>, to: &
             "; the constraint on {attribute} stays and cannot be met, so the claim is not allocated again"
         )
     });
-    format!("uses {}, which {} drops{then}", fields.join(" and "), target(to))
+    format!("uses {}, which {to} drops{then}", fields.join(" and "))
 }
 
 pub(super) fn without_fields(changed: &Changed) -> String {
@@ -1191,9 +1180,8 @@ pub(super) fn without_fields(changed: &Changed) -> String {
 
 pub(super) fn is_bound_early(missing: &[&Str], pods: &[Key], to: &Target) -> String {
     format!(
-        "lacks the conditions {}: {} binds {} immediately, although the device is not attached",
+        "lacks the conditions {}: {to} binds {} immediately, although the device is not attached",
         some(missing),
-        target(to),
         self::pods(pods)
     )
 }
@@ -1202,27 +1190,20 @@ pub(super) const OR_WAIT_UNTIL_BOUND: &str = "or wait until the pod is bound";
 
 pub(super) fn share_is_whole(devices: &[DeviceId], to: &Target) -> String {
     format!(
-        "holds a share of {}: {} treats it as the whole device",
-        some(devices),
-        target(to)
+        "holds a share of {}: {to} treats it as the whole device",
+        some(devices)
     )
 }
 
 pub(super) fn tolerations_are_ignored(to: &Target) -> String {
-    format!(
-        "tolerates NoExecute taints, which {} ignores: its pods are evicted immediately",
-        target(to)
-    )
+    format!("tolerates NoExecute taints, which {to} ignores: its pods are evicted immediately")
 }
 
 pub(super) const REMOVE_TOLERATED: &str =
     "remove tolerated NoExecute taints before the downgrade, or expect the evictions";
 
 pub(super) fn skips_releases(to: &Target) -> String {
-    format!(
-        "cannot be downgraded to {} in one step: downgrade to each release in between",
-        target(to)
-    )
+    format!("cannot be downgraded to {to} in one step: downgrade to each release in between")
 }
 
 pub(super) fn downgrade_first(minor: u32) -> String {
@@ -1236,7 +1217,7 @@ pub(super) enum OldGate {
 }
 
 pub(super) fn old_gate(gate: &str, components: &[Component], why: &OldGate, to: &Target) -> String {
-    let (who, to) = (some(components), target(to));
+    let who = some(components);
     match why {
         OldGate::Unknown => {
             format!("is unknown to {who} of {to}, which will not start (unrecognized feature gate: {gate})")
@@ -1257,27 +1238,22 @@ pub(super) fn remove_gate(gate: &str, and_groups: bool) -> String {
 }
 
 pub(super) fn needs_gang_gate(to: &Target) -> String {
-    format!(
-        "exists only in {}, where members of a gang are scheduled one by one without it",
-        target(to)
-    )
+    format!("exists only in {to}, where members of a gang are scheduled one by one without it")
 }
 
 pub(super) const UNKNOWN_APISERVER_GATES: &str = "DRA122 was not checked for kube-apiserver: its feature gates are unknown (see --apiserver-feature-gates)";
 
 pub(super) fn unknown_old_gates(components: &[&str], to: &Target) -> String {
     format!(
-        "the feature gates of {} are unknown; {} does not start with an unrecognized gate",
-        components.join(" and "),
-        target(to)
+        "the feature gates of {} are unknown; {to} does not start with an unrecognized gate",
+        components.join(" and ")
     )
 }
 
 pub(super) fn loses_membership(group: &Key, to: &Target) -> String {
     format!(
-        "is a member of podgroup/{group}: {} drops spec.schedulingGroup for good when it writes the pod, and a later upgrade does not restore \
-         it",
-        target(to)
+        "is a member of podgroup/{group}: {to} drops spec.schedulingGroup for good when it writes the pod, and a later upgrade does not restore \
+         it"
     )
 }
 
@@ -1289,9 +1265,8 @@ pub(super) fn group_claim_is_lost(group: &Key, users: usize, to: &Target) -> Str
     let users = counted(users, "pod", "pods");
     if to.older {
         format!(
-            "was created for podgroup/{group} and is used by {users}: the claim controller of {} creates a new claim without devices for each \
-             of them while it runs, converted or not",
-            target(to)
+            "was created for podgroup/{group} and is used by {users}: the claim controller of {to} creates a new claim without devices for each \
+             of them while it runs, converted or not"
         )
     } else {
         format!(
@@ -1357,10 +1332,9 @@ pub(super) fn group_reservation_stays(
         ""
     };
     format!(
-        "is reserved for {} with {members}: with {} the claim is never freed and its namespace never deleted, because the entry is never \
+        "is reserved for {} with {members}: with {to} the claim is never freed and its namespace never deleted, because the entry is never \
          removed{also}",
-        groups(claim, entries),
-        target(to)
+        groups(claim, entries)
     )
 }
 
@@ -1404,7 +1378,6 @@ pub(super) enum Stored {
 }
 
 pub(super) fn stored(how: &Stored, to: &Target) -> String {
-    let to = target(to);
     match how {
         Stored::NeverReady => format!(
             "is stored in a format that {to} cannot decode: with GenericWorkload on, its API server never becomes ready"
@@ -1433,10 +1406,7 @@ pub(super) fn rule_is_off(taint: &Taint, to: &Target) -> String {
         NO_SCHEDULE => "is no longer enforced, and new pods get the devices",
         _ => "no longer counts pods",
     };
-    format!(
-        "{taint} {effect} with {}; the rule is not served, but stays stored",
-        target(to)
-    )
+    format!("{taint} {effect} with {to}; the rule is not served, but stays stored")
 }
 
 pub(super) const TAINT_SLICES_FIRST: &str = "first taint the devices in their slices, or cordon the nodes";
@@ -1453,10 +1423,7 @@ pub(super) fn rule_is_undecodable(is_certain: bool, is_off: bool, to: &Target) -
     } else {
         ""
     };
-    format!(
-        "{stored}, which {} cannot decode: {when}its scheduler never starts",
-        target(to)
-    )
+    format!("{stored}, which {to} cannot decode: {when}its scheduler never starts")
 }
 
 /// When a rule without selector blocks scheduling on the target.
@@ -1473,35 +1440,26 @@ pub(super) fn bare_rule(blocks: &Blocks, to: &Target) -> String {
         Blocks::WithEffect => "once its effect is NoSchedule or NoExecute, ",
     };
     format!(
-        "has no deviceSelector, which the scheduler of {} treats as every device: {when}no pod with claims is scheduled",
-        target(to)
+        "has no deviceSelector, which the scheduler of {to} treats as every device: {when}no pod with claims is scheduled"
     )
 }
 
-/// Devices of a slice.
-fn of_slice(slice: &Slice, devices: &[&Str]) -> String {
-    format!("{} of driver {}", some(devices), slice.spec.driver)
+/// Devices of a slice, and what becomes of them.
+pub(super) fn of_slice(slice: &Slice, devices: &[&Str], what: &str) -> String {
+    format!("{} of driver {}: {what}", some(devices), slice.spec.driver)
 }
 
-pub(super) fn lists_are_dropped(slice: &Slice, devices: &[&Str], attributes: &BTreeSet<&Str>) -> String {
+pub(super) fn lists_are_dropped(attributes: &BTreeSet<&Str>) -> String {
     format!(
-        "{}: the API server drops list attribute {} once the slice is recreated",
-        of_slice(slice, devices),
+        "the API server drops list attribute {} once the slice is recreated",
         some(attributes)
     )
 }
 
-pub(super) fn lists_fail(
-    slice: &Slice,
-    devices: &[&Str],
-    attributes: &BTreeSet<&Str>,
-    to: &Target,
-) -> String {
+pub(super) fn lists_fail(attributes: &BTreeSet<&Str>, to: &Target) -> String {
     format!(
-        "{}: list attribute {} makes every class selector fail. Once such a device is free, no pod with claims of any driver is scheduled on {}",
-        of_slice(slice, devices),
-        some(attributes),
-        target(to)
+        "list attribute {} makes every class selector fail. Once such a device is free, no pod with claims of any driver is scheduled on {to}",
+        some(attributes)
     )
 }
 
@@ -1513,9 +1471,8 @@ pub(super) fn publish_no_lists(driver: &Str, gate: Option<Gate>) -> String {
 
 pub(super) fn slice_fields_are_dropped(driver: &Str, fields: &[&str], to: &Target) -> String {
     format!(
-        "driver {driver} uses {}, which {} drops: the devices are allocated without that restriction",
-        fields.join(" and "),
-        target(to)
+        "driver {driver} uses {}, which {to} drops: the devices are allocated without that restriction",
+        fields.join(" and ")
     )
 }
 
@@ -1523,12 +1480,8 @@ pub(super) fn publish_no_fields(driver: &Str) -> String {
     format!("ask the owner of driver {driver} to run it without these fields")
 }
 
-pub(super) fn taints_are_ignored(slice: &Slice, devices: &[&Str], to: &Target) -> String {
-    format!(
-        "{}: tainted, but {} allocates them and evicts no pods",
-        of_slice(slice, devices),
-        target(to)
-    )
+pub(super) fn taints_are_ignored(to: &Target) -> String {
+    format!("tainted, but {to} allocates them and evicts no pods")
 }
 
 pub(super) fn publish_no_taints(driver: &Str) -> String {
@@ -1538,31 +1491,21 @@ pub(super) fn publish_no_taints(driver: &Str) -> String {
     )
 }
 
-pub(super) fn too_many_taints(slice: &Slice, devices: &[&Str], most: usize, to: &Target) -> String {
-    format!(
-        "{}: more than {most} taints, or one with the effect None, so {} rejects every write of the slice",
-        of_slice(slice, devices),
-        target(to)
-    )
+pub(super) fn too_many_taints(most: usize, to: &Target) -> String {
+    format!("more than {most} taints, or one with the effect None, so {to} rejects every write of the slice")
 }
 
 pub(super) fn publish_fewer_taints(driver: &Str) -> String {
     format!("ask the owner of driver {driver} to publish fewer taints")
 }
 
-pub(super) fn binds_early(slice: &Slice, devices: &[&Str], to: &Target) -> String {
-    format!(
-        "{}: {} binds pods before the device is attached",
-        of_slice(slice, devices),
-        target(to)
-    )
+pub(super) fn binds_early(to: &Target) -> String {
+    format!("{to} binds pods before the device is attached")
 }
 
-pub(super) fn counters_are_elsewhere(slice: &Slice, devices: &[&Str], to: &Target) -> String {
+pub(super) fn counters_are_elsewhere(to: &Target) -> String {
     format!(
-        "{}: their counters are in another slice, so {} rejects every write of this one, and new pods get none of them",
-        of_slice(slice, devices),
-        target(to)
+        "their counters are in another slice, so {to} rejects every write of this one, and new pods get none of them"
     )
 }
 
@@ -1570,28 +1513,24 @@ pub(super) fn publish_one_slice(driver: &Str) -> String {
     format!("ask the owner of driver {driver} to publish counters and devices in one slice")
 }
 
-/// Partitions, or the counters that others draw from.
-pub(super) fn no_partitions(
-    slice: &Slice,
-    devices: Option<&[&Str]>,
-    counters: &BTreeSet<&Str>,
-    to: &Target,
-) -> String {
-    let what = match devices {
-        Some(devices) => of_slice(slice, devices),
-        None => format!("counters {} of driver {}", some(counters), slice.spec.driver),
-    };
+/// Partitions that new pods do not get.
+pub(super) fn no_partitions(to: &Target) -> String {
+    format!("new pods get no partitions with {to}; pods that have one keep it")
+}
+
+/// Counters that the partitions of other slices draw from.
+pub(super) fn no_counters(slice: &Slice, counters: &BTreeSet<&Str>, to: &Target) -> String {
+    let counters = some(counters);
     format!(
-        "{what}: new pods get no partitions with {}; pods that have one keep it",
-        target(to)
+        "counters {counters} of driver {}: {}",
+        slice.spec.driver,
+        no_partitions(to)
     )
 }
 
-pub(super) fn shared_as_whole(slice: &Slice, devices: &[&Str], to: &Target) -> String {
+pub(super) fn shared_as_whole(to: &Target) -> String {
     format!(
-        "{}: {} allocates them as a whole, regardless of capacity, and not at all while shares are allocated",
-        of_slice(slice, devices),
-        target(to)
+        "{to} allocates them as a whole, regardless of capacity, and not at all while shares are allocated"
     )
 }
 
