@@ -63,7 +63,7 @@ fn broken_partitions(look: &mut Look<'_>) {
         let message = words::broken_partitions(&taint, &free);
         look.add(
             Finding::new(Code::BrokenPartitions, Subject::device(&id), message)
-                .advice(words::taint_partitions(&id.driver))
+                .ask_driver(&id.driver, words::TAINT_PARTITIONS)
                 .look(describe_pool(&id.pool_id()))
                 .joins(slices),
         );
@@ -331,7 +331,7 @@ fn unhealthy(look: &mut Look<'_>) {
                 .fix(evict_from_device(device, "unhealthy"))
                 .note(words::EVICTS_FROM_DEVICE)
         } else {
-            finding.advice(words::taint_and_delete(&device.driver))
+            finding.ask_driver(&device.driver, words::TAINT_AND_DELETE)
         };
         found.push(
             finding

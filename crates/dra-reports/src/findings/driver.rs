@@ -263,6 +263,6 @@ fn still_given_out(look: &mut Look<'_>, driver: &Str, place: &Place) {
             .fix(taint_driver(driver, node))
             .note(words::KEEPS_OFF_DRIVER)
     } else {
-        finding.advice(words::taint_or_cordon(driver))
+        finding.ask_driver(driver, words::TAINT_OR_CORDON)
     });
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use strum::Display;
 
-use super::{Code, Severity};
+use super::{Code, Severity, words};
 pub use crate::listing::some;
 use crate::remedy::Remedy;
 use crate::script::{Arguments, NoCommand, Script};
@@ -284,6 +284,11 @@ impl Finding {
         self.add_note(&sentence);
         self.fix = Some(Fix::Sentence(sentence));
         self
+    }
+
+    /// The driver's owner can help, as the rest of the sentence says.
+    pub(super) fn ask_driver(self, driver: &str, what: &str) -> Self {
+        self.advice(words::ask_driver(driver, what))
     }
 
     /// Condition of the command, or an alternative to it.

@@ -259,7 +259,7 @@ fn without_devices(pool: &Pool<'_>, others: usize, alike: &BTreeMap<&Str, Likene
         .map(|slice| scoped_key(Kind::ResourceSlice, &slice.metadata.name));
     let finding = Finding::new(Code::PoolWithoutDevices, Subject::pool(&pool.id), message)
         .severity(severity)
-        .advice(words::finds_nothing(driver))
+        .ask_driver(driver, words::FINDS_NOTHING)
         .look(describe_pool(&pool.id));
     Some(match likeness {
         Some(_) => finding
@@ -355,7 +355,7 @@ fn without_slices(
         } else {
             Severity::Info
         })
-        .advice(words::serves_not(driver))
+        .ask_driver(driver, words::SERVES_NOT)
         .look(pods_on(name))
         .joins([scoped_key(Kind::Node, name)]);
     Some(match key {
@@ -428,7 +428,7 @@ fn unmatched(look: &mut Look<'_>, pool: &Pool<'_>) {
     let message = words::no_node_matches(slice, selector);
     look.add(
         Finding::new(Code::NodesUnmatched, Subject::pool(&pool.id), message)
-            .advice(words::label_nodes(&pool.id.driver))
+            .ask_driver(&pool.id.driver, words::LABEL_NODES)
             .look(Command::kubectl("get").args(&["nodes", "--show-labels"]).done())
             .joins([scoped_key(Kind::ResourceSlice, &slice.metadata.name)]),
     );

@@ -88,7 +88,7 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
     if let Some(message) = same_pool(pool) {
         look.add(
             Finding::new(Code::DeviceDuplicate, about(), message)
-                .advice(words::name_pools(&pool.id.driver))
+                .ask_driver(&pool.id.driver, words::NAME_POOLS)
                 .look(describe()),
         );
     }

@@ -94,7 +94,7 @@ fn unknown_effects_of_slices(look: &mut Look<'_>) {
         let message = words::unknown_effects(&devices, taint);
         look.add(
             Finding::new(Code::TaintEffectUnknown, Subject::slice(slice), message)
-                .advice(words::publish_known_effects(&slice.spec.driver)),
+                .ask_driver(&slice.spec.driver, words::PUBLISH_KNOWN_EFFECTS),
         );
     }
 }

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use itertools::Itertools;
+
 use dra_model::{Cluster, Environment, Gate, Release, Version};
 use dra_rules::reservation::conversion;
-use itertools::Itertools;
 
 /// The control plane that comes next.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -66,6 +66,11 @@ fn said(text: &str) -> String {
     }
 }
 
+/// What a driver's owner can do.
+pub(super) fn ask_driver(driver: &str, what: &str) -> String {
+    format!("ask the owner of driver {driver} {what}")
+}
+
 // What was not checked.
 
 /// Codes whose checks lack objects.
@@ -303,11 +308,8 @@ pub(super) fn broken_partitions(taint: &Taint, free: &[&DeviceId]) -> String {
     )
 }
 
-pub(super) fn taint_partitions(driver: &Str) -> String {
-    format!(
-        "ask the owner of driver {driver} to taint the partitions as well; until then, taint them with a DeviceTaintRule"
-    )
-}
+pub(super) const TAINT_PARTITIONS: &str =
+    "to taint the partitions as well; until then, taint them with a DeviceTaintRule";
 
 /// Devices that no slice lists; `node` is where their driver publishes others.
 pub(super) fn not_published(devices: &[DeviceId], driver: &Str, node: Option<&Str>) -> String {
@@ -362,9 +364,7 @@ pub(super) fn unhealthy(report: &HealthReport, holders: &BTreeSet<Key>) -> Strin
 
 pub(super) const EVICTS_FROM_DEVICE: &str = "evicts the pods that use the device immediately, and keeps other pods off it until the DeviceTaintRule is deleted";
 
-pub(super) fn taint_and_delete(driver: &Str) -> String {
-    format!("ask the owner of driver {driver} to taint the device, and then delete the pods that use it")
-}
+pub(super) const TAINT_AND_DELETE: &str = "to taint the device, and then delete the pods that use it";
 
 // A driver that is to be removed.
 
@@ -420,11 +420,8 @@ pub(super) fn still_allocated(free: &[DeviceId]) -> String {
 pub(super) const KEEPS_OFF_DRIVER: &str =
     "keeps new pods off the devices until the DeviceTaintRule is deleted";
 
-pub(super) fn taint_or_cordon(driver: &Str) -> String {
-    format!(
-        "ask the owner of driver {driver} to taint the devices, or ask a cluster administrator to cordon the nodes"
-    )
-}
+pub(super) const TAINT_OR_CORDON: &str =
+    "to taint the devices, or ask a cluster administrator to cordon the nodes";
 
 // Pods that do not terminate.
 
@@ -589,9 +586,7 @@ pub(super) fn pool_is_empty(
     }
 }
 
-pub(super) fn finds_nothing(driver: &Str) -> String {
-    format!("ask the owner of driver {driver} why it finds no device: check the logs of its pod")
-}
+pub(super) const FINDS_NOTHING: &str = "why it finds no device: check the logs of its pod";
 
 /// A node without slices of a driver.
 pub(super) fn without_slices(
@@ -616,11 +611,8 @@ pub(super) fn without_slices(
     format!("has no ResourceSlice of driver {driver}{unlike}{plugin}")
 }
 
-pub(super) fn serves_not(driver: &Str) -> String {
-    format!(
-        "ask the owner of driver {driver} why it does not serve the node: check whether its pod runs there, and the pod's logs"
-    )
-}
+pub(super) const SERVES_NOT: &str =
+    "why it does not serve the node: check whether its pod runs there, and the pod's logs";
 
 pub(super) fn driver_is_silent(nodes: &[&Str], link: &BrokenLink, publishes: bool) -> String {
     let (nodes, why) = (self::nodes(nodes.iter().copied()), broken_link_text(link));
@@ -636,9 +628,7 @@ pub(super) fn no_node_matches(slice: &Slice, selector: &dra_model::NodeSelector)
     format!("has {devices}: no pod can use them")
 }
 
-pub(super) fn label_nodes(driver: &Str) -> String {
-    format!("ask the owner of driver {driver} which nodes should reach the devices, and label those nodes")
-}
+pub(super) const LABEL_NODES: &str = "which nodes should reach the devices, and label those nodes";
 
 pub(super) fn hardware_twice(resource: &Str, amount: &Quantity, driver: &Str, class: Option<&Str>) -> String {
     let class = class.map_or_else(String::new, |class| {
@@ -701,11 +691,8 @@ pub(super) fn counts_disagree(counts: &BTreeSet<i64>) -> String {
     )
 }
 
-pub(super) fn name_pools(driver: &str) -> String {
-    format!(
-        "ask the owner of driver {driver} to give the pool of each node a name of its own, such as that of the node"
-    )
-}
+pub(super) const NAME_POOLS: &str =
+    "to give the pool of each node a name of its own, such as that of the node";
 
 // Requests.
 
@@ -1053,9 +1040,7 @@ pub(super) fn unknown_effects(devices: &[&Device], taint: Option<&Taint>) -> Str
     )
 }
 
-pub(super) fn publish_known_effects(driver: &Str) -> String {
-    format!("ask the owner of driver {driver} to publish NoExecute, NoSchedule or None")
-}
+pub(super) const PUBLISH_KNOWN_EFFECTS: &str = "to publish NoExecute, NoSchedule or None";
 
 pub(super) fn selects_nothing(selector: &TaintSelector, pools: usize) -> String {
     let parts = [
@@ -1476,9 +1461,7 @@ pub(super) fn slice_fields_are_dropped(driver: &Str, fields: &[&str], to: &Targe
     )
 }
 
-pub(super) fn publish_no_fields(driver: &Str) -> String {
-    format!("ask the owner of driver {driver} to run it without these fields")
-}
+pub(super) const PUBLISH_NO_FIELDS: &str = "to run it without these fields";
 
 pub(super) fn taints_are_ignored(to: &Target) -> String {
     format!("tainted, but {to} allocates them and evicts no pods")
@@ -1495,9 +1478,7 @@ pub(super) fn too_many_taints(most: usize, to: &Target) -> String {
     format!("more than {most} taints, or one with the effect None, so {to} rejects every write of the slice")
 }
 
-pub(super) fn publish_fewer_taints(driver: &Str) -> String {
-    format!("ask the owner of driver {driver} to publish fewer taints")
-}
+pub(super) const PUBLISH_FEWER_TAINTS: &str = "to publish fewer taints";
 
 pub(super) fn binds_early(to: &Target) -> String {
     format!("{to} binds pods before the device is attached")
@@ -1509,9 +1490,7 @@ pub(super) fn counters_are_elsewhere(to: &Target) -> String {
     )
 }
 
-pub(super) fn publish_one_slice(driver: &Str) -> String {
-    format!("ask the owner of driver {driver} to publish counters and devices in one slice")
-}
+pub(super) const PUBLISH_ONE_SLICE: &str = "to publish counters and devices in one slice";
 
 /// Partitions that new pods do not get.
 pub(super) fn no_partitions(to: &Target) -> String {
@@ -1606,9 +1585,7 @@ pub(super) fn evicted_from(minor: u32, taints: &[&Taint], holders: &[Key]) -> St
     )
 }
 
-pub(super) fn remove_taint(driver: &Str) -> String {
-    format!("ask the owner of driver {driver} to remove the taint, or delete the pods before the upgrade")
-}
+pub(super) const REMOVE_TAINT: &str = "to remove the taint, or delete the pods before the upgrade";
 
 pub(super) fn needs_toleration(minor: u32, taint: &Taint) -> String {
     format!(
@@ -1616,9 +1593,7 @@ pub(super) fn needs_toleration(minor: u32, taint: &Taint) -> String {
     )
 }
 
-pub(super) fn remove_taint_to_use(driver: &Str) -> String {
-    format!("ask the owner of driver {driver} to remove the taint if the device is to be used")
-}
+pub(super) const REMOVE_TAINT_TO_USE: &str = "to remove the taint if the device is to be used";
 
 pub(super) fn binds_later(minor: u32) -> String {
     format!(
@@ -1626,11 +1601,8 @@ pub(super) fn binds_later(minor: u32) -> String {
     )
 }
 
-pub(super) fn attach(driver: &Str) -> String {
-    format!(
-        "ask the owner of driver {driver} to make sure that the controller that attaches the devices runs, and can write status.devices"
-    )
-}
+pub(super) const ATTACH: &str =
+    "to make sure that the controller that attaches the devices runs, and can write status.devices";
 
 pub(super) fn extended_resource(minor: u32, resource: &Str) -> String {
     format!(
@@ -1660,11 +1632,8 @@ pub(super) const IF_NOT_TO_TAINT: &str = "only if the devices are not to be tain
 pub(super) const OLD_COUNTERS: &str = "has counters and devices in one slice, a format of 1.34 only: from 1.35 on kube-scheduler allocates none of its devices, and the API \
      server rejects writes of the slice";
 
-pub(super) fn publish_counters(driver: &Str) -> String {
-    format!(
-        "ask the owner of driver {driver} to upgrade it to a version that publishes counters in separate slices"
-    )
-}
+pub(super) const PUBLISH_COUNTERS: &str =
+    "to upgrade it to a version that publishes counters in separate slices";
 
 pub(super) fn cannot_be_read(minor: u32, version: &str) -> String {
     format!(

@@ -99,7 +99,7 @@ fn alpha_fields(look: &mut Look<'_>, target: &Target, slice: &Slice) {
         return;
     }
     let message = words::slice_fields_are_dropped(&spec.driver, &dropped, target);
-    look.add(finding(Code::AlphaFields, slice, message).advice(words::publish_no_fields(&spec.driver)));
+    look.add(finding(Code::AlphaFields, slice, message).ask_driver(&spec.driver, words::PUBLISH_NO_FIELDS));
 }
 
 fn taints(look: &mut Look<'_>, target: &Target, slice: &Slice) {
@@ -117,7 +117,7 @@ fn taints(look: &mut Look<'_>, target: &Target, slice: &Slice) {
     if target.is_older_and(|release| release.limits_taints)
         && let Some(finding) = of_devices(Code::TaintsLimit, slice, refused, &what)
     {
-        look.add(finding.advice(words::publish_fewer_taints(&slice.spec.driver)));
+        look.add(finding.ask_driver(&slice.spec.driver, words::PUBLISH_FEWER_TAINTS));
     }
 }
 
@@ -147,8 +147,8 @@ fn partitions(look: &mut Look<'_>, target: &Target, slice: &Slice) {
     if target.is_older_and(|release| release.counters_are_of_slice)
         && let Some(finding) = of_devices(Code::Partitions, slice, elsewhere, &what)
     {
-        let advice = words::publish_one_slice(&slice.spec.driver);
-        look.add(finding.severity(Severity::Error).advice(advice));
+        let finding = finding.severity(Severity::Error);
+        look.add(finding.ask_driver(&slice.spec.driver, words::PUBLISH_ONE_SLICE));
         return;
     }
     let is_partition = |device: &Device| !device.consumes_counters.is_empty();

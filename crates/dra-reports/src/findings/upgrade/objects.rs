@@ -78,7 +78,7 @@ fn taints(look: &mut Look<'_>, upgrade: &Upgrade) {
                     Finding::new(Code::GateDefaults, Subject::device(&id), message)
                         .severity(Severity::Error)
                         .order(upgrade.step(minor))
-                        .advice(words::remove_taint(&id.driver))
+                        .ask_driver(&id.driver, words::REMOVE_TAINT)
                         .joins(evicted.into_iter().map(claim_key))
                         .joins([evidence]),
                 );
@@ -90,7 +90,7 @@ fn taints(look: &mut Look<'_>, upgrade: &Upgrade) {
                     Finding::new(Code::GateDefaults, Subject::device(&id), message)
                         .severity(Severity::Warning)
                         .order(upgrade.step(minor))
-                        .advice(words::remove_taint_to_use(&id.driver)),
+                        .ask_driver(&id.driver, words::REMOVE_TAINT_TO_USE),
                 );
             }
         }
@@ -115,7 +115,7 @@ fn binding_conditions(look: &mut Look<'_>, upgrade: &Upgrade) {
         Finding::new(Code::GateDefaults, subject, words::binds_later(minor))
             .severity(Severity::Warning)
             .order(upgrade.step(minor))
-            .advice(words::attach(&slice.spec.driver))
+            .ask_driver(&slice.spec.driver, words::ATTACH)
     });
     look.add_all(findings);
 }
@@ -202,7 +202,7 @@ fn old_counters(look: &mut Look<'_>, step: u32) {
         let subject = Subject::slice(slice);
         Finding::new(Code::OldCounters, subject, words::OLD_COUNTERS.to_owned())
             .order(step)
-            .advice(words::publish_counters(&slice.spec.driver))
+            .ask_driver(&slice.spec.driver, words::PUBLISH_COUNTERS)
     });
     look.add_all(findings);
 }
