@@ -90,14 +90,3 @@ pub(super) enum GateFault {
     Unknown,
     LockedTo(bool),
 }
-
-/// What the release that fixes a bug does instead.
-#[derive(Clone, Copy)]
-pub(super) enum NewMeaning {
-    BareRule,
-    Evicted,
-    AllDevices,
-    Amount,
-    Distinct,
-    Configuration,
-}

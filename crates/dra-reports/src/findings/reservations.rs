@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::finding::{Subject, claim_key, pod_key, scoped_key};
-use super::words::{self, FormerConsumer};
-use super::{Code, Finding, Look, Severity};
+use super::{Code, Finding, Look, Severity, words};
 use crate::remedy::{Remedy, end_consumers, end_pods, place_again, release};
 use crate::script::{NoCommand, Script, convert_claim, delete_pods, touch};
 use dra_model::{Claim, Cluster, Component, ConsumerReference, Gate, Key, Kind, MOST_CONSUMERS, Pod, Str};
@@ -161,24 +160,22 @@ fn of_entry(look: &mut Look<'_>, claim: &Claim, entry: &ConsumerReference) {
     let key = claim.metadata.beside(&entry.name);
     let kind = if entry.is_pod() { Kind::Pod } else { Kind::PodGroup };
     let evidence = [claim_key(claim.key()), (kind, key)];
-    let (code, former) = match judge(look.cluster, claim, entry).status {
-        EntryStatus::Gone => (Code::ReservationGone, FormerConsumer::Gone),
-        EntryStatus::Done => (Code::ReservationEnded, FormerConsumer::Finished),
-        EntryStatus::OtherUid => (Code::ReservationReplaced, FormerConsumer::Replaced),
+    let status = judge(look.cluster, claim, entry).status;
+    let code = match status {
+        EntryStatus::Gone => Code::ReservationGone,
+        EntryStatus::Done => Code::ReservationEnded,
+        EntryStatus::OtherUid => Code::ReservationReplaced,
         EntryStatus::UnknownKind => {
             look.add(foreign(look, claim, entry));
             return;
         }
         EntryStatus::Running | EntryStatus::Pending | EntryStatus::Group | EntryStatus::Unknown => return,
     };
+    let message = words::former_consumer(claim, entry, status);
     look.add(
-        Finding::new(
-            code,
-            Subject::claim(claim),
-            words::former_consumer(claim, entry, &former),
-        )
-        .fix(nudge(claim))
-        .joins(evidence),
+        Finding::new(code, Subject::claim(claim), message)
+            .fix(nudge(claim))
+            .joins(evidence),
     );
 }
 

@@ -8,13 +8,11 @@ use dra_model::{
 };
 use dra_rules::kubelet::{BrokenLink, Cause, PodStage, Stage, Stuck};
 use dra_rules::quota::Refusal;
-use dra_rules::reservation::{GroupsIgnored, Unusable, may_run};
+use dra_rules::reservation::{EntryStatus, GroupsIgnored, Unusable, may_run};
 use dra_rules::scheduling::Exposure;
 
 use super::Code;
-use super::facts::{
-    Changed, Fault, GateFault, Lacking, Likeness, NewMeaning, PluginPod, Request, Similar, Unbound,
-};
+use super::facts::{Changed, Fault, GateFault, Lacking, Likeness, PluginPod, Request, Similar, Unbound};
 use super::target::Target;
 use crate::HealthReport;
 use crate::listing::some;
@@ -824,19 +822,13 @@ pub(super) fn no_reservation(claim: &Claim) -> String {
     )
 }
 
-/// What an entry names that uses the claim no more.
-pub(super) enum FormerConsumer {
-    Gone,
-    Finished,
-    Replaced,
-}
-
-pub(super) fn former_consumer(claim: &Claim, entry: &ConsumerReference, former: &FormerConsumer) -> String {
+/// An entry that names what uses the claim no more.
+pub(super) fn former_consumer(claim: &Claim, entry: &ConsumerReference, status: EntryStatus) -> String {
     let who = consumer(&claim.metadata.namespace, entry);
-    let what = match former {
-        FormerConsumer::Gone => format!("{who}, which does not exist"),
-        FormerConsumer::Finished => format!("{who}, which has finished"),
-        FormerConsumer::Replaced => format!("an earlier {who} with UID {}", entry.uid),
+    let what = match status {
+        EntryStatus::OtherUid => format!("an earlier {who} with UID {}", entry.uid),
+        EntryStatus::Done => format!("{who}, which has finished"),
+        _ => format!("{who}, which does not exist"),
     };
     let kept = if claim.status.reserved_for.len() == 1 {
         "its devices stay allocated, unused, until"
@@ -1411,19 +1403,12 @@ pub(super) fn rule_is_undecodable(is_certain: bool, is_off: bool, to: &Target) -
     format!("{stored}, which {to} cannot decode: {when}its scheduler never starts")
 }
 
-/// When a rule without selector blocks scheduling on the target.
-pub(super) enum Blocks {
-    WithRules,
-    Always,
-    WithEffect,
-}
+// When a rule without selector blocks scheduling on the target.
+pub(super) const WITH_RULES: &str = "with DRADeviceTaintRules on, ";
+pub(super) const ALWAYS: &str = "";
+pub(super) const WITH_EFFECT: &str = "once its effect is NoSchedule or NoExecute, ";
 
-pub(super) fn bare_rule(blocks: &Blocks, to: &Target) -> String {
-    let when = match blocks {
-        Blocks::WithRules => "with DRADeviceTaintRules on, ",
-        Blocks::Always => "",
-        Blocks::WithEffect => "once its effect is NoSchedule or NoExecute, ",
-    };
+pub(super) fn bare_rule(when: &str, to: &Target) -> String {
     format!(
         "has no deviceSelector, which the scheduler of {to} treats as every device: {when}no pod with claims is scheduled"
     )
@@ -1538,27 +1523,18 @@ pub(super) fn unknown_new_gates(components: &[&str]) -> String {
     )
 }
 
-pub(super) fn new_meaning(meaning: NewMeaning, exposure: &Exposure) -> String {
-    let text = match meaning {
-        NewMeaning::BareRule => {
-            "a DeviceTaintRule without a selector matches no device: devices that it kept pods off are allocated"
-        }
-        NewMeaning::Evicted => {
-            "a pod is evicted from a device that it has for an extended resource, if it does not tolerate a NoExecute taint of the device"
-        }
-        NewMeaning::AllDevices => {
-            "a request for all devices fails where a device that can be shared is used up, instead of omitting that device"
-        }
-        NewMeaning::Amount => {
-            "a negative amount of capacity, or one that exceeds 64 bits, fails the scheduling attempt with an error"
-        }
-        NewMeaning::Distinct => {
-            "a constraint with distinctAttribute applies to every two devices, also of one request: what fit before may not fit anymore"
-        }
-        NewMeaning::Configuration => {
-            "each configuration appears once in the allocation, without requests if it applies to all: a driver must not expect one for each"
-        }
-    };
+// What a release that fixes a bug does instead.
+pub(super) const BARE_RULE_MATCHES_NOTHING: &str =
+    "a DeviceTaintRule without a selector matches no device: devices that it kept pods off are allocated";
+pub(super) const EVICTED_TOO: &str = "a pod is evicted from a device that it has for an extended resource, if it does not tolerate a NoExecute taint of the device";
+pub(super) const ALL_DEVICES: &str = "a request for all devices fails where a device that can be shared is used up, instead of omitting that device";
+pub(super) const AMOUNT_OUT_OF_RANGE: &str =
+    "a negative amount of capacity, or one that exceeds 64 bits, fails the scheduling attempt with an error";
+pub(super) const DISTINCT_WITHIN_REQUEST: &str = "a constraint with distinctAttribute applies to every two devices, also of one request: what fit before may not fit anymore";
+pub(super) const CONFIGURED_ONCE: &str = "each configuration appears once in the allocation, without requests if it applies to all: a driver must not expect one for each";
+
+/// What the release that fixes a bug does instead.
+pub(super) fn new_meaning(text: &str, exposure: &Exposure) -> String {
     let Exposure { bug, fix, by } = exposure;
     format!(
         "from {fix} on, {text}. This affects {}; see kubernetes/kubernetes#{}",

@@ -2,8 +2,7 @@
 
 use super::Target;
 use crate::findings::finding::Subject;
-use crate::findings::words::{self, Blocks};
-use crate::findings::{Code, Finding, Look, Severity};
+use crate::findings::{Code, Finding, Look, Severity, words};
 use crate::script::{delete, save_and_delete, touch};
 use dra_allocator::devices::keeps_off;
 use dra_model::{Gate, Kind, Release};
@@ -47,14 +46,14 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
             );
         }
         if target.is_older_and(|release| release.bare_rule_is_all) && rule.spec.device_selector.is_none() {
-            let (severity, blocks) = if off {
-                (Severity::Warning, Blocks::WithRules)
+            let (severity, when) = if off {
+                (Severity::Warning, words::WITH_RULES)
             } else if acts {
-                (Severity::Error, Blocks::Always)
+                (Severity::Error, words::ALWAYS)
             } else {
-                (Severity::Warning, Blocks::WithEffect)
+                (Severity::Warning, words::WITH_EFFECT)
             };
-            let message = words::bare_rule(&blocks, target);
+            let message = words::bare_rule(when, target);
             look.add(
                 Finding::new(Code::TaintRulesNoSelector, subject(), message)
                     .severity(severity)
