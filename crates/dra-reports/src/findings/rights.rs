@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::{Account, Lacking};
 use super::finding::Subject;
-use super::{Code, Finding, Look, words};
+use super::{Code, Finding, Look, Severity, words};
 use crate::script::Command;
 use dra_model::{Claim, Cluster, Component, Gap, Gate, Kind, RoleSubject, Str};
 use dra_rules::access::{Access, Answer, Holder, Question, Request, User};
@@ -20,14 +20,7 @@ const WRITES: [&str; 2] = ["update", "patch"];
 pub(super) fn look(look: &mut Look<'_>) {
     let cluster = look.cluster;
     if look.wants(Code::DriverStatusForbidden) && asks_for_rights(cluster) {
-        for lack in drivers_that_lack(cluster) {
-            match lack {
-                Lack::Rights(lacking) => {
-                    look.add(lacking.finding(Code::DriverStatusForbidden, None));
-                }
-                Lack::Unknown(driver, gap) => unknown_rights(look, &driver, gap.as_ref()),
-            }
-        }
+        find_drivers(look, Code::DriverStatusForbidden, None);
     }
     let codes = [
         Code::AdminAccessRights,
@@ -93,37 +86,38 @@ pub(super) fn writes_device_status(cluster: &Cluster, driver: &str) -> bool {
             })
 }
 
-impl Lacking {
-    /// As a finding under `code`; `since` is the minor release that requires the rights, if it is a later one.
-    pub(super) fn finding(&self, code: Code, since: Option<u32>) -> Finding {
-        let severity = if self.is_shown {
-            super::Severity::Error
-        } else {
-            super::Severity::Warning
-        };
-        let message = words::cannot_write_status(self, since);
-        let finding = Finding::new(code, Subject::driver(&self.driver), message).severity(severity);
-        finding.advice(words::add_driver_rule(GROUP, self)).look(
-            Command::kubectl("get")
-                .args(&["clusterrolebindings", "-o", "wide"])
-                .done(),
-        )
-    }
-}
-
 /// What is found of a driver.
-pub(super) enum Lack {
+enum Lack {
     Rights(Lacking),
     /// The driver, and what could not be read. Without a gap its service account is unknown.
     Unknown(Str, Option<Gap>),
 }
 
-/// Adds that it is unknown whether `driver` can write the status of its devices.
-pub(super) fn unknown_rights(look: &mut Look<'_>, driver: &Str, gap: Option<&Gap>) {
-    let unknown = &mut look.found.unknown;
-    match gap {
-        Some(gap) => unknown.unknown(&words::unknown_rights(driver), gap),
-        None => unknown.add(words::unknown_account(driver)),
+/// Finds the drivers that can write the status of claims, but lack what the API server of 1.36 requires besides. `later` is the minor release
+/// that requires it, and the step of the way there, if that is a later one.
+pub(super) fn find_drivers(look: &mut Look<'_>, code: Code, later: Option<(u32, u32)>) {
+    for lack in all_that_lack(look.cluster, &Access::of(look.cluster)) {
+        let unknown = &mut look.found.unknown;
+        match lack {
+            Lack::Rights(lacking) => {
+                let message = words::cannot_write_status(&lacking, later.map(|(minor, _)| minor));
+                let finding = Finding::new(code, Subject::driver(&lacking.driver), message);
+                let get = Command::kubectl("get").args(&["clusterrolebindings", "-o", "wide"]);
+                look.add(Finding {
+                    severity: if lacking.is_shown {
+                        Severity::Error
+                    } else {
+                        Severity::Warning
+                    },
+                    order: later.map(|(_, step)| step),
+                    ..finding
+                        .advice(words::add_driver_rule(GROUP, &lacking))
+                        .look(get.done())
+                });
+            }
+            Lack::Unknown(driver, Some(gap)) => unknown.unknown(&words::unknown_rights(&driver), &gap),
+            Lack::Unknown(driver, None) => unknown.add(words::unknown_account(&driver)),
+        }
     }
 }
 
@@ -195,11 +189,6 @@ fn accounts(cluster: &Cluster, access: &Access<'_>, driver: &str) -> BTreeSet<Ac
         (true, 1) if is_only_driver() => others,
         _ => called,
     }
-}
-
-/// Drivers that can write the status of claims, but lack what the API server of 1.36 requires besides.
-pub(super) fn drivers_that_lack(cluster: &Cluster) -> Vec<Lack> {
-    all_that_lack(cluster, &Access::of(cluster))
 }
 
 /// What the API server can be asked so that it is certain which drivers can write the status of their devices: what no role that was read
