@@ -248,9 +248,7 @@ pub fn claim(cluster: &Cluster, key: &Key, now: Time) -> Option<ClaimDescription
     };
     let reservations = reserved(cluster, &selection);
     let mut warnings = reservations.warnings;
-    warnings.unknown_without(cluster, &words::UNKNOWN_OF_CLAIM);
-    let needed = [Kind::Node, Kind::ResourceClaimTemplate];
-    super::warn_of_stages(cluster, &needed, &key.namespace, &mut warnings);
+    warnings.unknown_in(cluster, &key.namespace, &words::UNKNOWN_OF_CLAIM);
     let events = events(cluster, Kind::ResourceClaim, &claim.metadata, &mut warnings);
     let stages = Stages::of_part(cluster, now);
     let pods = PodStageItem::of(&stages, cluster.pods_of_claim(key));

@@ -86,8 +86,7 @@ fn of_item(cluster: &Cluster, item: DeviceItem, now: Time, mut warnings: Warning
         .map(|holder| Key::new(holder.namespace.clone(), holder.name.clone()))
         .collect();
     if !holders.is_empty() {
-        let needed = [Kind::Node, Kind::ResourceClaimTemplate, Kind::Event];
-        super::warn_of_stages(cluster, &needed, "", &mut warnings);
+        warnings.unknown_without(cluster, &super::words::UNKNOWN_OF_USERS);
     }
     let users: BTreeMap<Key, _> = holders
         .iter()

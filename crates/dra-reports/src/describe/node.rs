@@ -85,10 +85,7 @@ pub fn node(cluster: &Cluster, name: &Str, selectors: &ClassSelectors, now: Time
     };
     let listed = devices(cluster, &filter, selectors, None);
     let mut warnings = listed.warnings;
-    if let Some(gap) = cluster.gap(Kind::Node, "") {
-        warnings.unknown(super::words::UNKNOWN_NODE, gap);
-    }
-    super::warn_of_stages(cluster, &[Kind::ResourceClaimTemplate], "", &mut warnings);
+    warnings.unknown_without(cluster, &super::words::UNKNOWN_OF_NODE);
     let of_node = ClaimFilter {
         node: Some(name.clone()),
         ..ClaimFilter::default()
