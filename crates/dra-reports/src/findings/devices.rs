@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use itertools::Itertools;
+
 use super::finding::{Subject, claim_key, scoped_key};
 use super::reservations::free;
 use super::{Code, Finding, Look, Severity, words};
@@ -70,19 +72,19 @@ fn broken_partitions(look: &mut Look<'_>) {
     }
 }
 
+/// Devices that claims hold, each once.
+fn allocated(cluster: &Cluster) -> impl Iterator<Item = &DeviceId> {
+    cluster.allocated_devices().map(|(device, _)| device).dedup()
+}
+
 /// Devices with more than one holder that takes something, unless each has a share of its own.
 ///
 /// The allocator counts a device once, however many hold it (`allocateddevices.go`, `addDevices`, v1.37.2). So it counts as free as soon as
 /// the first of them is deallocated.
 fn allocated_twice(look: &mut Look<'_>) {
     let mut found = Vec::new();
-    let mut last: Option<&DeviceId> = None;
     let inventory = look.inventory();
-    for (device, _) in look.cluster.allocated_devices() {
-        if last == Some(device) {
-            continue;
-        }
-        last = Some(device);
+    for device in allocated(look.cluster) {
         let takers: Vec<&Holder<'_>> = inventory
             .holders(device)
             .iter()
@@ -304,12 +306,7 @@ fn slices_of(pool: &Pool<'_>) -> Vec<(Kind, Key)> {
 fn unhealthy(look: &mut Look<'_>) {
     let health = HealthIndex::of(look.cluster);
     let mut found = Vec::new();
-    let mut last: Option<&DeviceId> = None;
-    for (device, _) in look.cluster.allocated_devices() {
-        if last == Some(device) {
-            continue;
-        }
-        last = Some(device);
+    for device in allocated(look.cluster) {
         if health.reported(device) != Some(Health::Unhealthy) {
             continue;
         }

@@ -35,17 +35,6 @@ fn asked_tolerations<'a>(claim: &'a Claim, request: &str) -> Option<&'a Tolerati
     claim.asked_for(request).map(|request| &request.tolerations)
 }
 
-/// Claims by the devices that they hold.
-fn holders<'a>(look: &Look<'a>) -> BTreeMap<DeviceId, Vec<&'a Claim>> {
-    let mut holders: BTreeMap<DeviceId, Vec<&Claim>> = BTreeMap::new();
-    for claim in look.cluster.claims() {
-        for result in claim.results() {
-            holders.entry(result.id()).or_default().push(claim);
-        }
-    }
-    holders
-}
-
 fn is_tolerated(claim: &Claim, device: &DeviceId, taint: &Taint) -> bool {
     let mut results = claim.results().iter().filter(|result| result.id() == *device);
     results.all(|result| result.tolerations.tolerate(taint))
@@ -59,15 +48,13 @@ fn taints(look: &mut Look<'_>, upgrade: &Upgrade) {
     let Some(minor) = scheduler.into_iter().chain(controller).min() else {
         return;
     };
-    let holders = holders(look);
     for pool in look.cluster.pools() {
         for (slice, device) in pool.devices() {
             let id = pool.device_id(&device.name);
             let taints = || device.taints.iter();
             let evicting: Vec<&Taint> = taints().filter(|taint| taint.effect == NO_EXECUTE).collect();
-            let held = holders.get(&id).map_or(&[][..], Vec::as_slice);
+            let held = look.inventory().holders(&id).iter().map(|holder| holder.claim);
             let evicted: Vec<Key> = held
-                .iter()
                 .filter(|claim| evicting.iter().any(|taint| !is_tolerated(claim, &id, taint)))
                 .map(|claim| claim.key())
                 .collect();
