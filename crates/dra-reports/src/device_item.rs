@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::HealthReport;
+use super::shape::by_name;
 use dra_allocator::devices::{CounterBalance, DeviceNode, DeviceState, DeviceTaint, Holder, Unavailable};
 use dra_model::{Cluster, DeviceId, Quantity, Str, Time};
 use dra_rules::health::Health;
@@ -201,13 +202,6 @@ impl CounterItem {
             remaining,
         }
     }
-}
-
-pub(super) fn by_name<T: Serialize, S: serde::Serializer>(
-    pairs: &[(Str, T)],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(pairs.iter().map(|(name, value)| (name, value)))
 }
 
 impl DeviceItem {

@@ -4,11 +4,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::events::{EventItem, events};
-use super::identity::{ConditionItem, Identity, as_map};
+use super::identity::{ConditionItem, Identity};
 use super::text::toleration;
 use super::words;
 use crate::listing::selector_terms;
 use crate::references::Consumer;
+use crate::shape::by_name;
 use crate::stage::PodStageItem;
 use crate::{
     ClaimNode, DeviceTaintItem, HealthReport, MissingItem, ReservationItem, Selection, Warnings, reserved,
@@ -97,7 +98,7 @@ pub struct RequestItem {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tolerations: Vec<String>,
     /// Amounts asked of each device, by name.
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_map")]
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
     #[schemars(with = "std::collections::BTreeMap<Str, Quantity>")]
     pub capacity: Vec<(Str, Quantity)>,
 }
@@ -166,7 +167,7 @@ pub struct ClaimDevice {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub admin_access: bool,
     /// What the share takes, by name.
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_map")]
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
     #[schemars(with = "std::collections::BTreeMap<Str, Quantity>")]
     pub consumed_capacity: Vec<(Str, Quantity)>,
     /// Taints that do not matter.

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::identity::as_map;
 use super::text::attribute;
+use crate::shape::by_name;
 use crate::stage::PodStageItem;
 use crate::{DeviceFilter, DeviceItem, Warnings, devices};
 use dra_allocator::devices::ClassSelectors;
@@ -21,7 +21,7 @@ pub struct DeviceDescription {
     /// Generation of its pool.
     pub pool_generation: Option<i64>,
     /// By name; text in quotes.
-    #[serde(serialize_with = "as_map")]
+    #[serde(serialize_with = "by_name")]
     #[schemars(with = "std::collections::BTreeMap<Str, String>")]
     pub attributes: Vec<(Str, String)>,
     /// Several claims may hold shares of it.
