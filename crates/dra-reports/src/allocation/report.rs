@@ -17,6 +17,7 @@ use dra_rules::scheduling::{AssumedGate, Granted, Judgment, Verdict};
 
 /// The report.
 #[macro_rules_attribute::apply(report)]
+#[derive(Default)]
 pub struct AllocationReport {
     /// The simulated objects.
     pub targets: Vec<Target>,
@@ -102,9 +103,10 @@ impl Target {
 }
 
 /// Whether something fits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, IntoStaticStr, Display)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema, IntoStaticStr, Display)]
 pub enum Fit {
     /// On at least one node.
+    #[default]
     Fits,
     /// On none.
     DoesNotFit,
@@ -133,6 +135,7 @@ impl Fit {
 
 /// The answer for one node.
 #[macro_rules_attribute::apply(report)]
+#[derive(Default)]
 pub struct NodeResult {
     /// The node.
     pub node: Str,
@@ -254,13 +257,7 @@ impl NodeResult {
             node: node.clone(),
             result: Fit::DoesNotFit,
             plugin: Some("DynamicResources"),
-            message: None,
-            times_out: false,
-            waits_for: Vec::new(),
-            score: None,
-            choices: Vec::new(),
-            possible_error: None,
-            claims: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -386,18 +383,7 @@ impl AllocationReport {
     pub(super) fn of_sequence(targets: Vec<Target>) -> Self {
         Self {
             targets,
-            result: Fit::Fits,
-            exactness: Exactness::Exact,
-            message: None,
-            nodes: Vec::new(),
-            placements: Vec::new(),
-            packing: None,
-            assumed: Vec::new(),
-            not_simulated: Vec::new(),
-            unknown: Vec::new(),
-            assumed_gates: Vec::new(),
-            assumed_release: None,
-            notes: Vec::new(),
+            ..Self::default()
         }
     }
 

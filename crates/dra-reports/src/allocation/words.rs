@@ -2,6 +2,7 @@
 
 use super::assumed::AssumedRelease;
 use super::gang::{Gang, GangLacks};
+use crate::listing::some_of;
 use dra_allocator::Choice;
 use dra_model::{DeviceId, Format, Key, MOST_CONSUMERS, PoolId, Quantity, Str};
 use dra_rules::health::Broken;
@@ -157,6 +158,7 @@ fn among(first: &str, nodes: usize) -> String {
 
 /// Where a request gets devices from.
 fn choice(choice: &Choice) -> String {
+    const SHOWN: usize = 4;
     let Choice {
         claim,
         request,
@@ -164,23 +166,12 @@ fn choice(choice: &Choice) -> String {
         slices,
     } = choice;
     let places = match pools.as_slice() {
-        [pool] => format!("slices {} of pool {pool}", listed(slices.iter())),
-        pools => format!("pools {}", listed(pools.iter().map(PoolId::to_string))),
+        [pool] => format!("slices {} of pool {pool}", some_of(SHOWN, slices)),
+        pools => format!("pools {}", some_of(SHOWN, pools)),
     };
     format!(
         "request {request} of claim/{claim} gets devices from one or more of the {places}, in no fixed order"
     )
-}
-
-/// The first few.
-fn listed(names: impl ExactSizeIterator<Item = impl ToString>) -> String {
-    const SHOWN: usize = 4;
-    let rest = names.len().saturating_sub(SHOWN);
-    let shown: Vec<String> = names.take(SHOWN).map(|name| name.to_string()).collect();
-    match rest {
-        0 => shown.join(", "),
-        _ => format!("{} and {rest} more", shown.join(", ")),
-    }
 }
 
 /// That kube-scheduler times out on a pod.
@@ -265,13 +256,9 @@ pub(super) fn scored(weight: impl std::fmt::Display, compares_all: bool) -> Stri
 }
 
 /// That a pod is bound only after its binding conditions are true.
-pub(super) fn bound_later(nodes: &str, more: usize, conditions: &str, seconds: u64) -> String {
-    let more = match more {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+pub(super) fn bound_later(nodes: &str, conditions: &str, seconds: u64) -> String {
     format!(
-        "on {nodes}{more} the pod is bound only after its binding conditions are true: drivers have to set {conditions} within {seconds} s"
+        "on {nodes} the pod is bound only after its binding conditions are true: drivers have to set {conditions} within {seconds} s"
     )
 }
 
