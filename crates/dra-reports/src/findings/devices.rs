@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use itertools::Itertools;
 
-use super::finding::{Subject, claim_key, scoped_key};
+use super::finding::{Subject, claim_key, slice_key};
 use super::reservations::free;
 use super::{Code, Finding, Look, Severity, words};
 use crate::HealthReport;
@@ -171,7 +171,7 @@ fn not_published(look: &mut Look<'_>) {
             .filter_map(|device| look.cluster.pool(&device.pool_id()));
         let slices: Vec<_> = slices
             .flat_map(|pool| pool.slices)
-            .map(|slice| scoped_key(Kind::ResourceSlice, &slice.metadata.name))
+            .map(|slice| slice_key(slice))
             .collect();
         let message = words::not_published(&devices, driver, there);
         let finding = Finding::new(Code::DeviceNotPublished, Subject::claim(claim), message)
@@ -262,7 +262,7 @@ fn oversubscribed(look: &mut Look<'_>) {
                         !overdrawn_capacity(device, &shares).is_empty()
                     }))
                     .look(describe_device(&id))
-                    .joins([scoped_key(Kind::ResourceSlice, &slice.metadata.name)])
+                    .joins([slice_key(slice)])
                     .joins(claims.into_iter().map(claim_key)),
             );
         }
@@ -296,10 +296,7 @@ fn consumed(shares: &[&Holder<'_>], name: &Str) -> Quantity {
 }
 
 fn slices_of(pool: &Pool<'_>) -> Vec<(Kind, Key)> {
-    pool.slices
-        .iter()
-        .map(|slice| scoped_key(Kind::ResourceSlice, &slice.metadata.name))
-        .collect()
+    pool.slices.iter().map(|slice| slice_key(slice)).collect()
 }
 
 /// Devices that are in use and reported as broken.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::facts::{Changed, Fault, Request};
 use super::finding::{Subject, claim_key, pod_key, scoped_key};
-use super::{Code, Finding, Look, Severity, words};
+use super::{Code, Finding, Look, words};
 use crate::explanation::unmade_since;
 use crate::remedy::Remedy;
 use crate::script::{Command, NoCommand, Script};
@@ -91,16 +91,11 @@ fn classes(look: &mut Look<'_>) {
         if missing.is_empty() {
             continue;
         }
-        let severity = if kind == Kind::ResourceClaim {
-            Severity::Error
-        } else {
-            Severity::Warning
-        };
         let message = words::class_is_missing(kind, &missing);
         let classes = missing.iter().map(|class| scoped_key(Kind::DeviceClass, class));
         look.add(
             Finding::new(Code::ClassMissing, Subject::of(kind, metadata), message)
-                .severity(severity)
+                .error_if(kind == Kind::ResourceClaim)
                 .advice(words::class_or_other(
                     &missing,
                     &changed_for(look, kind, metadata),

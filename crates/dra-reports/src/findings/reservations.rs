@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::finding::{Subject, claim_key, pod_key, scoped_key};
-use super::{Code, Finding, Look, Severity, words};
+use super::{Code, Finding, Look, words};
 use crate::remedy::{Remedy, end_consumers, end_pods, place_again, release};
 use crate::script::{NoCommand, Script, convert_claim, delete_pods, touch};
 use dra_model::{Claim, Cluster, Component, ConsumerReference, Gate, Key, Kind, MOST_CONSUMERS, Pod, Str};
@@ -58,15 +58,10 @@ fn of_claim(look: &mut Look<'_>, claim: &Arc<Claim>) {
     }
     let entries = claim.status.reserved_for.len();
     if entries >= MANY_ENTRIES {
-        let severity = if entries >= MOST_CONSUMERS {
-            Severity::Error
-        } else {
-            Severity::Warning
-        };
         let message = words::many_reservations(entries);
         look.add(
             Finding::new(Code::ReservationLimit, Subject::claim(claim), message)
-                .severity(severity)
+                .error_if(entries >= MOST_CONSUMERS)
                 .advice(words::SPLIT_CLAIM),
         );
     }
@@ -183,13 +178,9 @@ fn of_entry(look: &mut Look<'_>, claim: &Claim, entry: &ConsumerReference) {
 fn foreign(look: &Look<'_>, claim: &Claim, entry: &ConsumerReference) -> Finding {
     let blocks_controller = look.cluster.environment().release().gives_up_at_foreign_entry;
     let message = words::foreign_consumer(claim, entry, blocks_controller);
-    let finding = Finding::new(Code::ReservationForeign, Subject::claim(claim), message)
-        .remedy(convert_kinds(look, claim, [entry]));
-    if blocks_controller {
-        finding.severity(Severity::Error)
-    } else {
-        finding
-    }
+    Finding::new(Code::ReservationForeign, Subject::claim(claim), message)
+        .error_if(blocks_controller)
+        .remedy(convert_kinds(look, claim, [entry]))
 }
 
 /// Pods whose entry the claim controller removes, because they have finished, and adds again, because they have a node

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::{Account, Lacking};
 use super::finding::Subject;
-use super::{Code, Finding, Look, Severity, words};
+use super::{Code, Finding, Look, words};
 use crate::script::Command;
 use dra_model::{Claim, Cluster, Component, Gap, Gate, Kind, RoleSubject, Str};
 use dra_rules::access::{Access, Answer, Holder, Question, Request, User};
@@ -101,18 +101,14 @@ pub(super) fn find_drivers(look: &mut Look<'_>, code: Code, later: Option<(u32, 
         match lack {
             Lack::Rights(lacking) => {
                 let message = words::cannot_write_status(&lacking, later.map(|(minor, _)| minor));
-                let finding = Finding::new(code, Subject::driver(&lacking.driver), message);
                 let get = Command::kubectl("get").args(&["clusterrolebindings", "-o", "wide"]);
+                let finding = Finding::new(code, Subject::driver(&lacking.driver), message)
+                    .error_if(lacking.is_shown)
+                    .advice(words::add_driver_rule(GROUP, &lacking))
+                    .look(get.done());
                 look.add(Finding {
-                    severity: if lacking.is_shown {
-                        Severity::Error
-                    } else {
-                        Severity::Warning
-                    },
                     order: later.map(|(_, step)| step),
                     ..finding
-                        .advice(words::add_driver_rule(GROUP, &lacking))
-                        .look(get.done())
                 });
             }
             Lack::Unknown(driver, Some(gap)) => unknown.unknown(&words::unknown_rights(&driver), &gap),

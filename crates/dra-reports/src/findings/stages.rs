@@ -91,11 +91,7 @@ fn devices_unlisted(look: &mut Look<'_>) {
         let advice = words::list_claim(matches!(first.why, Unlisted::NoSuchRequest { .. }));
         look.add(
             Finding::new(Code::DevicesUnlisted, Subject::pod(pod), texts.join("; "))
-                .severity(if is_right {
-                    Severity::Info
-                } else {
-                    Severity::Warning
-                })
+                .warning_if(!is_right)
                 .advice(advice)
                 .joins([pod_key(pod.key())])
                 .joins(found.iter().map(|one| claim_key(one.claim.clone()))),

@@ -6,7 +6,7 @@ use super::Target;
 use crate::findings::claims::tolerations_of;
 use crate::findings::finding::{Subject, claim_key, pod_key};
 use crate::findings::requests::changed_for;
-use crate::findings::{Code, Finding, Look, Severity, words};
+use crate::findings::{Code, Finding, Look, words};
 use crate::remedy::{Remedy, end_pods};
 use crate::script::delete_pods;
 use dra_model::{AllocatedDevice, Claim, ClaimSpec, Gate, Key, Kind, Meta, NO_EXECUTE};
@@ -132,14 +132,10 @@ fn alpha_fields(
     if dropped.is_empty() {
         return;
     }
-    let severity = match constrained {
-        Some(_) => Severity::Error,
-        None => Severity::Warning,
-    };
     let message = words::fields_are_dropped(&dropped, constrained, target);
     look.add(
         finding(Code::AlphaFields, kind, metadata, message)
-            .severity(severity)
+            .error_if(constrained.is_some())
             .advice(words::without_fields(&changed_for(look, kind, metadata))),
     );
 }

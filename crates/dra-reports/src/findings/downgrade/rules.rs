@@ -18,11 +18,10 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
         let acts = keeps_off(taint);
         let save = || save_and_delete(Kind::DeviceTaintRule, &rule.metadata.key());
         if off {
-            let severity = if acts { Severity::Error } else { Severity::Warning };
             let message = words::rule_is_off(taint, target);
             look.add(
                 Finding::new(Code::TaintRules, subject(), message)
-                    .severity(severity)
+                    .error_if(acts)
                     .order(6)
                     .fix(save())
                     .note(words::TAINT_SLICES_FIRST),
@@ -30,7 +29,6 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
         }
         // What cannot read the version does not store it either.
         if server.reads_rules_of_v1beta2 && target.is_older_and(|release| !release.reads_rules_of_v1beta2) {
-            let severity = if off { Severity::Warning } else { Severity::Error };
             let is_certain = server.stores_rules_of_v1beta2;
             let message = words::rule_is_undecodable(is_certain, off, target);
             let fix = if is_certain {
@@ -40,7 +38,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
             };
             look.add(
                 Finding::new(Code::TaintRulesStorage, subject(), message)
-                    .severity(severity)
+                    .error_if(!off)
                     .order(6)
                     .fix(fix),
             );

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Upgrade;
 use super::writers::removed_in;
-use crate::findings::finding::{Subject, claim_key};
+use crate::findings::finding::{Subject, claim_key, slice_key};
 use crate::findings::{Code, Finding, Look, Severity, words};
 use dra_allocator::devices::keeps_off;
 use dra_model::{Claim, Component, DeviceId, Gate, Key, Kind, NO_EXECUTE, NO_SCHEDULE, Taint, Tolerations};
@@ -58,7 +58,6 @@ fn taints(look: &mut Look<'_>, upgrade: &Upgrade) {
                 .filter(|claim| evicting.iter().any(|taint| !is_tolerated(claim, &id, taint)))
                 .map(|claim| claim.key())
                 .collect();
-            let evidence = crate::findings::finding::scoped_key(Kind::ResourceSlice, &slice.metadata.name);
             if !evicted.is_empty() {
                 let message = words::evicted_from(minor, &evicting, &evicted);
                 look.add(
@@ -67,7 +66,7 @@ fn taints(look: &mut Look<'_>, upgrade: &Upgrade) {
                         .order(upgrade.step(minor))
                         .ask_driver(&id.driver, words::REMOVE_TAINT)
                         .joins(evicted.into_iter().map(claim_key))
-                        .joins([evidence]),
+                        .joins([slice_key(slice)]),
                 );
             } else if let Some(taint) =
                 taints().find(|taint| [NO_EXECUTE, NO_SCHEDULE].contains(&taint.effect.as_str()))
