@@ -301,12 +301,8 @@ impl<'a> Listing<'a> {
     /// A device that is only known from the claims that hold it.
     fn unpublished(&mut self, id: DeviceId) -> Option<DeviceItem> {
         let holders = self.inventory.holders(&id);
-        let node = holders
-            .first()
-            .and_then(|holder| match ClaimNode::of(holder.claim) {
-                ClaimNode::One(name) => Some(name.clone()),
-                _ => None,
-            });
+        let first = holders.first();
+        let node = first.and_then(|holder| ClaimNode::of(holder.claim).only().cloned());
         let elsewhere = self
             .node
             .as_ref()

@@ -313,10 +313,7 @@ pub(super) fn eviction(cluster: &Cluster, claim: &Claim, now: Time) -> Option<Ev
 
 fn allocation(cluster: &Cluster, claim: &Claim) -> Option<AllocationDescription> {
     let allocation = claim.status.allocation.as_ref()?;
-    let node = match ClaimNode::of(claim) {
-        ClaimNode::One(name) => Some(name.clone()),
-        _ => None,
-    };
+    let node = ClaimNode::of(claim).only().cloned();
     let selector = allocation.node_selector.as_ref().filter(|_| node.is_none());
     let inventory = Inventory::of(cluster);
     let health = HealthIndex::of(cluster);

@@ -11,11 +11,11 @@ use itertools::Itertools;
 use super::finding::{Subject, claim_key, slice_key};
 use super::reservations::free;
 use super::{Code, Finding, Look, Severity, words};
-use crate::HealthReport;
 use crate::remedy::{Remedy, can_taint};
 use crate::script::{
     Command, describe_device, describe_pool, evict_from_device, field_selector, taint_device,
 };
+use crate::{ClaimNode, HealthReport};
 use dra_allocator::devices::{Holder, Inventory, is_allocated_twice};
 use dra_model::{Claim, Cluster, Device, DeviceId, Key, Kind, Pool, Quantity, Str};
 use dra_rules::health::{Broken, Health, HealthIndex, broken_with_partitions};
@@ -191,13 +191,11 @@ fn not_published(look: &mut Look<'_>) {
 
 /// The node where the devices of the claim are used: the only one that reaches them, or that of a pod which has the claim.
 fn node_of<'c>(cluster: &'c Cluster, claim: &'c Claim) -> Option<&'c Str> {
-    let selector = claim.status.allocation.as_ref()?.node_selector.as_ref();
-    if let Some(node) = selector.and_then(|selector| selector.single_node()) {
-        return Some(node);
-    }
+    claim.status.allocation.as_ref()?;
     let key = claim.key();
     let mut pods = cluster.pods_of_claim(&key);
-    pods.find_map(|pod| pod.node())
+    let only = ClaimNode::of(claim).only();
+    only.or_else(|| pods.find_map(|pod| pod.node()))
 }
 
 /// Counters of pools and capacity of devices that are overdrawn.

@@ -41,12 +41,8 @@ impl Place {
         let Some(wanted) = &self.0 else {
             return true;
         };
-        let selector = claim
-            .status
-            .allocation
-            .as_ref()
-            .and_then(|allocation| allocation.node_selector.as_ref());
-        if let Some(selector) = selector {
+        let allocation = claim.status.allocation.as_ref();
+        if let Some(selector) = allocation.and_then(|allocation| allocation.node_selector.as_ref()) {
             return wanted.matches(selector).unwrap_or(true);
         }
         users(look.cluster, claim).map_or(true, |users| {
