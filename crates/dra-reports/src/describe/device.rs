@@ -94,34 +94,22 @@ fn of_item(cluster: &Cluster, item: DeviceItem, now: Time, mut warnings: Warning
         .map(|pod| (pod.key(), pod))
         .collect();
     let pods = PodStageItem::of(&Stages::of(cluster, now), users.into_values());
-    let mut description = DeviceDescription {
+    let (slice, device) = found.unzip();
+    let device = device.cloned().unwrap_or_default();
+    let attributes = device.attributes.iter();
+    DeviceDescription {
         pods,
         item,
-        slice: None,
-        pool_generation: pool.as_ref().map(|pool| pool.generation),
-        attributes: Vec::new(),
-        allow_multiple_allocations: false,
-        binding_conditions: Vec::new(),
-        binding_failure_conditions: Vec::new(),
-        binds_to_node: false,
+        slice: slice.map(|slice| slice.metadata.name.clone()),
+        pool_generation: pool.map(|pool| pool.generation),
+        attributes: attributes
+            .map(|(name, value)| (name.clone(), attribute(value)))
+            .collect(),
+        allow_multiple_allocations: device.allow_multiple_allocations,
+        binding_conditions: device.binding_conditions,
+        binding_failure_conditions: device.binding_failure_conditions,
+        binds_to_node: device.binds_to_node,
         now,
         warnings,
-    };
-    if let Some((slice, device)) = found {
-        description.slice = Some(slice.metadata.name.clone());
-        description.attributes = device
-            .attributes
-            .iter()
-            .map(|(name, value)| (name.clone(), attribute(value)))
-            .collect();
-        description.allow_multiple_allocations = device.allow_multiple_allocations;
-        description
-            .binding_conditions
-            .clone_from(&device.binding_conditions);
-        description
-            .binding_failure_conditions
-            .clone_from(&device.binding_failure_conditions);
-        description.binds_to_node = device.binds_to_node;
     }
-    description
 }
