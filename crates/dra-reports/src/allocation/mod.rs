@@ -654,8 +654,3 @@ pub(super) fn place_all(
     }
     pods.len()
 }
-
-/// The key of a target.
-fn key_parts(key: &Key) -> (Str, Str) {
-    (key.namespace.clone(), key.name.clone())
-}

@@ -10,7 +10,7 @@ use strum::{Display, IntoStaticStr};
 use super::assumed::AssumedRelease;
 use super::exactness::{Exactness, is_open};
 use super::packing::Packing;
-use super::{Judged, key_parts, words};
+use super::{Judged, words};
 use dra_allocator::{Certainty, Choice};
 use dra_model::{Allocation, Key, PoolId, Str};
 use dra_rules::scheduling::{AssumedGate, Granted, Judgment, Verdict};
@@ -93,7 +93,7 @@ impl Target {
     }
 
     fn new(kind: &str, key: &Key) -> Self {
-        let (namespace, name) = key_parts(key);
+        let Key { namespace, name } = key.clone();
         Self {
             kind: kind.into(),
             namespace,
@@ -190,10 +190,10 @@ pub struct OpenRequest {
 
 impl From<&Choice> for OpenRequest {
     fn from(choice: &Choice) -> Self {
-        let (namespace, claim) = key_parts(&choice.claim);
+        let Key { namespace, name } = choice.claim.clone();
         Self {
             namespace,
-            claim,
+            claim: name,
             request: choice.request.clone(),
             pools: choice.pools.iter().map(PoolId::to_string).collect(),
             slices: choice.slices.clone(),
@@ -225,7 +225,7 @@ pub struct ClaimAllocation {
 
 impl From<&Granted> for ClaimAllocation {
     fn from(granted: &Granted) -> Self {
-        let (namespace, name) = key_parts(&granted.claim);
+        let Key { namespace, name } = granted.claim.clone();
         let Allocation { devices, .. } = &granted.allocation;
         let made_up = devices
             .results
@@ -337,7 +337,7 @@ pub struct Placement {
 
 impl Placement {
     pub(super) fn new(pod: &Key, judged: Judged) -> Self {
-        let (namespace, name) = key_parts(pod);
+        let Key { namespace, name } = pod.clone();
         let (node, claims, only) = match judged.first {
             Some((node, granted, only)) if judged.fit == Fit::Fits => {
                 (Some(node), granted.iter().map(Into::into).collect(), only)

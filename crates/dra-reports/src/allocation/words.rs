@@ -34,8 +34,25 @@ pub(crate) fn too_many_consumers(key: &Key) -> String {
     )
 }
 
-/// That a device, which would be granted on this node and so many others, is a part of one that is broken.
-pub(super) fn part_of_broken(device: &DeviceId, node: &Str, others: usize, broken: &Broken) -> String {
+/// A device that would be granted, which is a part of one that a taint says to be broken.
+pub(super) struct PartOfBroken {
+    /// The device.
+    pub(super) device: DeviceId,
+    /// The node on which it would be granted.
+    pub(super) node: Str,
+    /// How many more nodes would grant such a device.
+    pub(super) others: usize,
+    /// The broken link.
+    pub(super) broken: Broken,
+}
+
+pub(super) fn part_of_broken(part: &PartOfBroken) -> String {
+    let PartOfBroken {
+        device,
+        node,
+        others,
+        broken,
+    } = part;
     let others = match others {
         0 => String::new(),
         1 => " (and similarly on 1 more node)".to_owned(),
