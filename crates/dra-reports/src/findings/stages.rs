@@ -68,14 +68,21 @@ fn of_node(look: &mut Look<'_>, stages: &Stages<'_>, node: &Str, pods: &[PodStag
     let running = keys(|stage| *stage == Stage::Running);
     let terminating = keys(|stage| *stage == Stage::Unpreparing);
     let message = words::node_keeps(stuck, &starting, &running, &terminating);
-    let mut finding = Finding::new(Code::NodeNotReady, Subject::of(Kind::Node, metadata), message)
+    let finding = Finding::new(Code::NodeNotReady, Subject::of(Kind::Node, metadata), message)
         .joins([scoped_key(Kind::Node, node)])
         .joins(pods.iter().map(|found| pod_key(found.pod.key())));
-    if let Some(advice) = advise(stages, first) {
-        finding = finding.remedy(advice.remedy);
-        finding.look = advice.look;
+    look.add(advised(finding, stages, first));
+}
+
+/// The finding with what lets the pod continue.
+fn advised(finding: Finding, stages: &Stages<'_>, found: &PodStage<'_>) -> Finding {
+    let Some(advice) = advise(stages, found) else {
+        return finding;
+    };
+    Finding {
+        look: advice.look,
+        ..finding.remedy(advice.remedy)
     }
-    look.add(finding);
 }
 
 /// Pods on a node with devices that none of their containers gets.
@@ -177,10 +184,7 @@ fn of_pod(look: &mut Look<'_>, stages: &Stages<'_>, found: &PodStage<'_>) {
     if matches!(stuck.cause, Cause::NodeGone { .. }) {
         finding = finding.severity(Severity::Warning);
     }
-    if let Some(advice) = advise(stages, found) {
-        finding = finding.remedy(advice.remedy);
-        finding.look = advice.look;
-    }
     let claims = stages.claims(pod).map(|claim| claim_key(claim.key()));
+    let finding = advised(finding, stages, found);
     look.add(finding.joins([pod_key(pod.key())]).joins(claims));
 }

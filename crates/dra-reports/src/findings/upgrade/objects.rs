@@ -74,7 +74,6 @@ fn taints(look: &mut Look<'_>, upgrade: &Upgrade) {
                 let message = words::needs_toleration(minor, taint);
                 look.add(
                     Finding::new(Code::GateDefaults, Subject::device(&id), message)
-                        .severity(Severity::Warning)
                         .order(upgrade.step(minor))
                         .ask_driver(&id.driver, words::REMOVE_TAINT_TO_USE),
                 );
@@ -99,7 +98,6 @@ fn binding_conditions(look: &mut Look<'_>, upgrade: &Upgrade) {
     let findings = slices.map(|slice| {
         let subject = Subject::slice(slice);
         Finding::new(Code::GateDefaults, subject, words::binds_later(minor))
-            .severity(Severity::Warning)
             .order(upgrade.step(minor))
             .ask_driver(&slice.spec.driver, words::ATTACH)
     });
@@ -169,7 +167,6 @@ fn rules(look: &mut Look<'_>, upgrade: &Upgrade) {
             Subject::of(Kind::DeviceTaintRule, &rule.metadata),
             message,
         )
-        .severity(Severity::Warning)
         .order(upgrade.step(minor))
         .fix(crate::script::save_and_delete(
             Kind::DeviceTaintRule,
