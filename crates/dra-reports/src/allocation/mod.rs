@@ -601,7 +601,6 @@ pub(super) fn timeouts(
 /// Judges pods one after the other.
 fn in_sequence(cluster: &Cluster, pods: &[Arc<Pod>], settings: &Settings<'_>) -> AllocationReport {
     let mut cluster = cluster.clone();
-    let mut placements = Vec::with_capacity(pods.len());
     let mut agreed = BTreeSet::new();
     let mut report = AllocationReport::of_sequence(pods.iter().map(|pod| Target::pod(&pod.key())).collect());
     for (place, pod) in (1..).zip(pods) {
@@ -611,9 +610,8 @@ fn in_sequence(cluster: &Cluster, pods: &[Arc<Pod>], settings: &Settings<'_>) ->
             judged.notes.push(words::AS_SHOWN.to_owned());
         }
         report.note(&judged);
-        placements.push(Placement::new(&pod.key(), judged));
+        report.placements.push(Placement::new(&pod.key(), judged));
     }
-    report.placements = placements;
     report
 }
 

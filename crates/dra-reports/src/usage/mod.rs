@@ -446,10 +446,7 @@ impl<'a> Counting<'a> {
                 UsageGroup::of(self.cluster, self.by, holder.claim, holder.result)
             };
             let drivers = &mut self.item(group).drivers;
-            let counted = match drivers.get_mut(&id.driver) {
-                Some(counted) => counted,
-                None => drivers.entry(id.driver.clone()).or_default(),
-            };
+            let counted = drivers.entry(id.driver.clone()).or_default();
             counted.add(holder, device, parts, takers, shared.is_some());
         }
         if !draws {
