@@ -243,7 +243,7 @@ fn bindings(look: &mut Look<'_>, claim: &Claim) {
             bound.into_iter().map(|(_, key)| key).collect(),
         );
     }
-    if waiting.is_empty() || !binding_timed_out(claim, look.now) {
+    if waiting.is_empty() || !binding_timed_out(claim, look.request.now) {
         return;
     }
     let waiting: Vec<_> = waiting.into_iter().map(|(_, key)| key).collect();

@@ -152,7 +152,7 @@ fn not_published(look: &mut Look<'_>) {
         };
         let node = node_of(look.cluster, claim);
         let is_awaited = |device: &DeviceId| {
-            node.and_then(|node| republishing(look.cluster, node, Some(&device.driver), look.now))
+            node.and_then(|node| republishing(look.cluster, node, Some(&device.driver), look.request.now))
                 .is_some()
         };
         devices.retain(|device| !is_awaited(device));

@@ -110,7 +110,7 @@ fn in_use(look: &mut Look<'_>, driver: &Str, place: &Place, claim: &Claim) {
 
 /// Pods that need the kubelet to call the driver now: without it they neither start nor terminate.
 fn awaited(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
-    let stages = Stages::of(look.cluster, look.now);
+    let stages = Stages::of(look.cluster, look.request.now);
     for stage in stages.all() {
         let pod = stage.pod;
         if node.is_some_and(|node| pod.node() != Some(node)) || pod.node().is_none() {

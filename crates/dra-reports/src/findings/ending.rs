@@ -63,7 +63,7 @@ fn of_pod(look: &mut Look<'_>, pod: &Arc<Pod>, node: &Node) {
     for (driver, claims) in held(cluster, pod) {
         // What a driver publishes for several nodes does not show which of them its plugin runs on.
         if publishes_for(cluster, driver, &node.metadata) != Some(false)
-            || republishing(cluster, name, Some(driver), look.now).is_some()
+            || republishing(cluster, name, Some(driver), look.request.now).is_some()
         {
             continue;
         }

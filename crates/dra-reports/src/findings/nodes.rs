@@ -218,7 +218,7 @@ fn drivers<'a>(look: &mut Look<'a>) -> BTreeSet<(&'a Str, &'a Str)> {
             for node in cluster.nodes() {
                 let name = &node.metadata.name;
                 if !service.named.contains(name)
-                    && republishing(cluster, name, Some(driver), look.now).is_none()
+                    && republishing(cluster, name, Some(driver), look.request.now).is_none()
                     && let Some(finding) = without_slices(look, driver, node, &alike, plugin)
                 {
                     found.push(finding);

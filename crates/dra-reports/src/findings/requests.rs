@@ -394,7 +394,7 @@ fn not_made_since(look: &Look<'_>, pod: &Pod) -> Option<Time> {
         };
         let has_admin_access = |asked: Request<'_>| asked.asked.admin_access == Some(true);
         let is_refused = requests_of(&template.spec.spec).any(has_admin_access);
-        unmade_since(look.cluster, pod, template, look.now).filter(|_| !is_refused)
+        unmade_since(look.cluster, pod, template, look.request.now).filter(|_| !is_refused)
     })
 }
 

@@ -108,10 +108,10 @@ fn devices_unlisted(look: &mut Look<'_>) {
 
 /// The stages of the pods that are looked at.
 pub(super) fn stages<'a>(look: &Look<'a>) -> Stages<'a> {
-    if look.in_part {
-        Stages::of_part(look.cluster, look.now)
+    if look.request.in_part {
+        Stages::of_part(look.cluster, look.request.now)
     } else {
-        Stages::of(look.cluster, look.now)
+        Stages::of(look.cluster, look.request.now)
     }
 }
 
