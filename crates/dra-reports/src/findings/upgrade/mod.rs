@@ -104,8 +104,8 @@ impl Upgrade {
 
     /// Whether `gate` is on in the release 1.`minor` on the way, unless `gates` sets it there; what the component was
     /// started with stays.
-    fn turns_on(&self, environment: &Environment, component: Component, gate: Gate) -> Option<u32> {
-        let now = environment.gate(component, gate);
+    fn turns_on(&self, look: &Look<'_>, component: Component, gate: Gate) -> Option<u32> {
+        let now = look.cluster.environment().gate(component, gate);
         if now.enabled {
             return None;
         }

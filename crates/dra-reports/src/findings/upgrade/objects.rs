@@ -42,9 +42,8 @@ fn is_tolerated(claim: &Claim, device: &DeviceId, taint: &Taint) -> bool {
 
 /// Taints of devices that no component reads yet.
 fn taints(look: &mut Look<'_>, upgrade: &Upgrade) {
-    let environment = look.cluster.environment();
-    let scheduler = upgrade.turns_on(environment, Component::Scheduler, Gate::DRADeviceTaints);
-    let controller = upgrade.turns_on(environment, Component::ControllerManager, Gate::DRADeviceTaints);
+    let scheduler = upgrade.turns_on(look, Component::Scheduler, Gate::DRADeviceTaints);
+    let controller = upgrade.turns_on(look, Component::ControllerManager, Gate::DRADeviceTaints);
     let Some(minor) = scheduler.into_iter().chain(controller).min() else {
         return;
     };
@@ -83,12 +82,7 @@ fn taints(look: &mut Look<'_>, upgrade: &Upgrade) {
 }
 
 fn binding_conditions(look: &mut Look<'_>, upgrade: &Upgrade) {
-    let environment = look.cluster.environment();
-    let Some(minor) = upgrade.turns_on(
-        environment,
-        Component::Scheduler,
-        Gate::DRADeviceBindingConditions,
-    ) else {
+    let Some(minor) = upgrade.turns_on(look, Component::Scheduler, Gate::DRADeviceBindingConditions) else {
         return;
     };
     let slices = look.cluster.slices().filter(|slice| {
@@ -105,8 +99,7 @@ fn binding_conditions(look: &mut Look<'_>, upgrade: &Upgrade) {
 }
 
 fn extended_resources(look: &mut Look<'_>, upgrade: &Upgrade) {
-    let environment = look.cluster.environment();
-    let Some(minor) = upgrade.turns_on(environment, Component::Scheduler, Gate::DRAExtendedResource) else {
+    let Some(minor) = upgrade.turns_on(look, Component::Scheduler, Gate::DRAExtendedResource) else {
         return;
     };
     let classes = look.cluster.classes();
@@ -125,9 +118,7 @@ fn extended_resources(look: &mut Look<'_>, upgrade: &Upgrade) {
 }
 
 fn partitions(look: &mut Look<'_>, upgrade: &Upgrade) {
-    let environment = look.cluster.environment();
-    let Some(minor) = upgrade.turns_on(environment, Component::Scheduler, Gate::DRAPartitionableDevices)
-    else {
+    let Some(minor) = upgrade.turns_on(look, Component::Scheduler, Gate::DRAPartitionableDevices) else {
         return;
     };
     let mut drivers: BTreeMap<_, usize> = BTreeMap::new();
@@ -153,11 +144,10 @@ fn partitions(look: &mut Look<'_>, upgrade: &Upgrade) {
 
 /// Rules that exist and have no effect yet.
 fn rules(look: &mut Look<'_>, upgrade: &Upgrade) {
-    let environment = look.cluster.environment();
     let components = [Component::Scheduler, Component::ControllerManager];
     let turns_on = components
         .into_iter()
-        .filter_map(|component| upgrade.turns_on(environment, component, Gate::DRADeviceTaintRules));
+        .filter_map(|component| upgrade.turns_on(look, component, Gate::DRADeviceTaintRules));
     let Some(minor) = turns_on.min() else { return };
     let rules = look.cluster.rules().filter(|rule| keeps_off(&rule.spec.taint));
     let findings = rules.map(|rule| {
@@ -226,7 +216,7 @@ fn workloads(look: &mut Look<'_>, upgrade: &Upgrade) {
 fn without_tolerations(look: &mut Look<'_>, upgrade: &Upgrade) {
     let environment = look.cluster.environment();
     let on = environment.enabled(Component::ControllerManager, Gate::DRADeviceTaints);
-    let turns_on = upgrade.turns_on(environment, Component::ControllerManager, Gate::DRADeviceTaints);
+    let turns_on = upgrade.turns_on(look, Component::ControllerManager, Gate::DRADeviceTaints);
     let Some(minor) = turns_on.or_else(|| {
         upgrade
             .begins(|release| !release.omits_tolerations)
