@@ -98,8 +98,13 @@ pub fn recreate_pod(key: &Key) -> Result<Script, NoCommand> {
         .about(Kind::Pod, key)
         .args(&["-o", "yaml"])
         .done()?;
+    replaced(read)
+}
+
+/// What a command prints takes the place of the object.
+fn replaced(print: Script) -> Result<Script, NoCommand> {
     let replace = Command::kubectl("replace").args(&["--force", "-f", "-"]).done()?;
-    Ok(read.then(Then::Pipe, replace))
+    Ok(print.then(Then::Pipe, replace))
 }
 
 /// A merge patch of an object of `kind`.
@@ -128,8 +133,7 @@ pub fn remake(kind: Kind, key: &Key, operations: Vec<Value>) -> Result<Script, N
         .patch(&Value::Array(operations))
         .args(&["--dry-run=client", "-o", "yaml"])
         .done()?;
-    let replace = Command::kubectl("replace").args(&["--force", "-f", "-"]).done()?;
-    Ok(read.then(Then::Pipe, replace))
+    replaced(read)
 }
 
 /// Creates DeviceTaintRules that keep pods off devices, and with the effect `NoExecute` evict them: those that this program prints, with a
