@@ -50,7 +50,7 @@ pub use upgrade::{Upgrade, UpgradeError};
 use super::{Selection, Warnings};
 use crate::warnings::{all_missing, are_alike};
 use dra_allocator::devices::Inventory;
-use dra_model::{Claim, Cluster, Component, Gap, Key, Kind, Pod, Str, Time};
+use dra_model::{Claim, Cluster, Component, Environment, Evidence, Gap, Gate, Key, Kind, Pod, Str, Time};
 use dra_rules::reservation::owning_group;
 use dra_rules::scheduling::{Run, in_order};
 
@@ -554,9 +554,18 @@ impl<'a> Look<'a> {
     }
 }
 
-/// The names of those of `components` whose gates are not `known`.
-fn unseen(known: &[Component], components: &[Component]) -> Vec<&'static str> {
-    let unseen = components.iter().filter(|component| !known.contains(component));
+/// Whether the gates of the component are known. That something is served shows one gate, and not what else it was started with.
+fn is_seen(environment: &Environment, component: Component) -> bool {
+    Gate::all()
+        .map(|gate| environment.gate(component, gate).evidence)
+        .any(|evidence| evidence.is_of_now() && !matches!(evidence, Evidence::Served(_)))
+}
+
+/// The names of those of `components` whose gates are unknown.
+fn unseen(environment: &Environment, components: &[Component]) -> Vec<&'static str> {
+    let unseen = components
+        .iter()
+        .filter(|component| !is_seen(environment, **component));
     unseen.map(<&str>::from).collect()
 }
 

@@ -133,6 +133,15 @@ impl Target {
         self.older && is(&Release::of_minor(self.minor))
     }
 
+    /// Whether components of the release know the gate.
+    pub(super) fn knows(&self, gate: Gate) -> bool {
+        self.default_of(gate).is_some()
+    }
+
+    fn default_of(&self, gate: Gate) -> Option<bool> {
+        gate.default_in(self.minor, self.minor.saturating_sub(1))
+    }
+
     /// Whether the feature is gone: an older release without it, or the gate is turned off.
     pub(super) fn lacks(&self, gate: Gate) -> bool {
         if self.disabled.contains(&gate) || gate.needs().iter().any(|needed| self.disabled.contains(needed)) {
@@ -141,8 +150,7 @@ impl Target {
         if !self.older {
             return false;
         }
-        let exists = gate.default_in(self.minor, self.minor.saturating_sub(1));
-        match (exists, self.gates.get(&gate)) {
+        match (self.default_of(gate), self.gates.get(&gate)) {
             (Some(default), wanted) => !wanted.copied().unwrap_or(default),
             // Rules were part of the taints before they had a gate of their own.
             (None, _) if gate == Gate::DRADeviceTaintRules => self.lacks(Gate::DRADeviceTaints),
