@@ -69,12 +69,12 @@ pub struct Target {
 impl Target {
     /// A claim.
     pub fn claim(key: &Key) -> Self {
-        Self::new("ResourceClaim", key)
+        Self::owner("ResourceClaim", key)
     }
 
     /// A pod.
     pub fn pod(key: &Key) -> Self {
-        Self::new(POD, key)
+        Self::owner(POD, key)
     }
 
     /// Returns whether it is a pod.
@@ -89,10 +89,6 @@ impl Target {
 
     /// An owner of pods.
     pub fn owner(kind: &str, key: &Key) -> Self {
-        Self::new(kind, key)
-    }
-
-    fn new(kind: &str, key: &Key) -> Self {
         let Key { namespace, name } = key.clone();
         Self {
             kind: kind.into(),
