@@ -938,7 +938,7 @@ pub(super) fn cannot_write_status(lacking: &Lacking, since: Option<u32>) -> Stri
     format!(
         "cannot write status.devices of claims{place}{since}: {} can update resourceclaims/status, but {} none of {} on \
          resourceclaims/driver; {consequence}",
-        some(accounts),
+        some(accounts.iter().map(|account| format!("serviceaccount/{account}"))),
         has(accounts.len()),
         verbs.join(", "),
     )
