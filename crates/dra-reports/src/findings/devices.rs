@@ -116,7 +116,11 @@ fn twice(look: &Look<'_>, device: &DeviceId, takers: &[&Holder<'_>]) -> Finding 
 /// Deallocates as many claims as needed, the last allocated first.
 fn give_back(look: &Look<'_>, claims: BTreeSet<Key>, is_wrong: impl Fn(&Cluster) -> bool) -> Remedy {
     let mut claims: Vec<&Arc<Claim>> = claims.iter().filter_map(|key| look.cluster.claim(key)).collect();
-    claims.sort_by_key(|claim| std::cmp::Reverse((allocated_at(claim), claim.key())));
+    let allocated = |claim: &Claim| {
+        let allocation = claim.status.allocation.as_ref();
+        allocation.and_then(|allocation| allocation.allocation_timestamp)
+    };
+    claims.sort_by_key(|claim| std::cmp::Reverse((allocated(claim), claim.key())));
     let mut without = look.cluster.clone();
     let mut remedy = Remedy::default();
     for claim in claims {
@@ -127,10 +131,6 @@ fn give_back(look: &Look<'_>, claims: BTreeSet<Key>, is_wrong: impl Fn(&Cluster)
         }
     }
     remedy
-}
-
-fn allocated_at(claim: &Claim) -> Option<dra_model::Time> {
-    claim.status.allocation.as_ref()?.allocation_timestamp
 }
 
 /// One finding for each claim that holds devices which no slice publishes.

@@ -528,7 +528,7 @@ impl<'a> Look<'a> {
                 scope.node.clone_from(node);
             }
             Question::Downgrade(target) => {
-                scope.to_version = target.is_older(self.cluster).then(|| target.version());
+                scope.to_version = target.older.then(|| target.version());
                 scope.disabled_gates = target.disabled().map(|gate| gate.name()).collect();
             }
             Question::Upgrade(upgrade) => {

@@ -146,11 +146,6 @@ pub(super) fn convert_kinds<'e>(
     convert(look, claim, Kinds::Named(kinds), command.arg("--yes").done())
 }
 
-/// The command that makes the claim controller sync the claim: any write does.
-fn nudge(claim: &Claim) -> Result<Script, NoCommand> {
-    touch(Kind::ResourceClaim, &claim.key())
-}
-
 fn of_entry(look: &mut Look<'_>, claim: &Claim, entry: &ConsumerReference) {
     let key = claim.metadata.beside(&entry.name);
     let kind = if entry.is_pod() { Kind::Pod } else { Kind::PodGroup };
@@ -169,7 +164,8 @@ fn of_entry(look: &mut Look<'_>, claim: &Claim, entry: &ConsumerReference) {
     let message = words::former_consumer(claim, entry, status);
     look.add(
         Finding::new(code, Subject::claim(claim), message)
-            .fix(nudge(claim))
+            // Any write makes the claim controller sync the claim.
+            .fix(touch(Kind::ResourceClaim, &claim.key()))
             .joins(evidence),
     );
 }

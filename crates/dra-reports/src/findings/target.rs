@@ -5,7 +5,7 @@ use std::fmt;
 
 use itertools::Itertools;
 
-use dra_model::{Cluster, Environment, Gate, Release, Version};
+use dra_model::{Environment, Gate, Release, Version};
 use dra_rules::reservation::conversion;
 
 /// The control plane that comes next.
@@ -116,11 +116,6 @@ impl Target {
             .into_iter()
             .find(|gate| self.disabled.contains(gate))
             .map(conversion::Target::GateOff)
-    }
-
-    /// Whether it is older than what `cluster` runs.
-    pub fn is_older(&self, cluster: &Cluster) -> bool {
-        self.minor < cluster.environment().emulated_minor
     }
 
     /// Gates that are turned off, by name.

@@ -7,7 +7,7 @@ use super::writers::removed_in;
 use crate::findings::finding::{Subject, claim_key, slice_key};
 use crate::findings::{Code, Finding, Look, Severity, words};
 use dra_allocator::devices::keeps_off;
-use dra_model::{Claim, Component, DeviceId, Gate, Key, Kind, NO_EXECUTE, NO_SCHEDULE, Taint, Tolerations};
+use dra_model::{Claim, Component, DeviceId, Gate, Key, Kind, NO_EXECUTE, NO_SCHEDULE, Taint};
 
 pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
     if look.wants(Code::GateDefaults) {
@@ -28,11 +28,6 @@ pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
     if look.wants(Code::AllocationTolerations) {
         without_tolerations(look, upgrade);
     }
-}
-
-/// What a claim asked to tolerate of a device.
-fn asked_tolerations<'a>(claim: &'a Claim, request: &str) -> Option<&'a Tolerations> {
-    claim.asked_for(request).map(|request| &request.tolerations)
 }
 
 fn is_tolerated(claim: &Claim, device: &DeviceId, taint: &Taint) -> bool {
@@ -226,8 +221,8 @@ fn without_tolerations(look: &mut Look<'_>, upgrade: &Upgrade) {
     };
     let findings = look.cluster.claims().filter_map(|claim| {
         let lost = claim.results().iter().filter(|result| {
-            let asked = asked_tolerations(claim, &result.request);
-            let mut asked = asked.into_iter().flat_map(|tolerations| tolerations.iter());
+            let asked = claim.asked_for(&result.request).into_iter();
+            let mut asked = asked.flat_map(|request| request.tolerations.iter());
             result.tolerations.is_empty()
                 && asked.any(|toleration| toleration.effect.is_empty() || toleration.effect == NO_EXECUTE)
         });
