@@ -169,13 +169,10 @@ pub fn cel(cluster: &Cluster, expression: &str, filter: &SelectorFilter) -> Sele
     };
     let fails = |device: &&SelectedDevice| device.result == Selected::Error;
     let matches = |device: &SelectedDevice| device.result == Selected::Match;
-    let hints = if compile_error.is_some() || devices.iter().any(|device| fails(&device)) {
+    let is_broken = compile_error.is_some() || devices.iter().any(|device| fails(&device));
+    let hints = if is_broken || !devices.iter().any(matches) {
         let failing = devices.iter().filter(fails);
         let failing = failing.map(|device| device.driver.to_string()).collect();
-        hints(cluster, expression, &selectors, filter, &failing, |_| true)
-    } else if devices.iter().any(matches) {
-        Vec::new()
-    } else {
         // Values of different types are never equal, which no error shows.
         let is_silent = |found: &Found| {
             matches!(
@@ -187,14 +184,10 @@ pub fn cel(cluster: &Cluster, expression: &str, filter: &SelectorFilter) -> Sele
                     | Mistake::QuantityCompared
             )
         };
-        hints(
-            cluster,
-            expression,
-            &selectors,
-            filter,
-            &BTreeSet::new(),
-            is_silent,
-        )
+        let is_meant = |found: &Found| is_broken || is_silent(found);
+        hints(cluster, expression, &selectors, filter, &failing, is_meant)
+    } else {
+        Vec::new()
     };
     SelectorReport {
         compile_error,

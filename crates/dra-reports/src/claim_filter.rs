@@ -127,12 +127,8 @@ pub(super) fn names_device(name: &str, device: &DeviceId) -> bool {
 
 /// Whether the allocation is restricted to nodes that include this one.
 fn is_for_node(cluster: &Cluster, claim: &Claim, node: &Str) -> Result<bool, String> {
-    let selector = claim
-        .status
-        .allocation
-        .as_ref()
-        .and_then(|allocation| allocation.node_selector.as_ref());
-    match selector {
+    let allocation = claim.status.allocation.as_ref();
+    match allocation.and_then(|allocation| allocation.node_selector.as_ref()) {
         Some(selector) => WantedNode::of(cluster, node).matches(selector),
         None => Ok(false),
     }

@@ -49,15 +49,23 @@ pub enum ClaimNode<'a> {
     Several,
 }
 
-impl ClaimNode<'_> {
+impl<'a> ClaimNode<'a> {
     /// The node of `claim`.
-    pub fn of(claim: &Claim) -> ClaimNode<'_> {
+    pub fn of(claim: &'a Claim) -> Self {
         let Some(allocation) = &claim.status.allocation else {
-            return ClaimNode::None;
+            return Self::None;
         };
         match &allocation.node_selector {
-            None => ClaimNode::Any,
-            Some(selector) => selector.single_node().map_or(ClaimNode::Several, ClaimNode::One),
+            None => Self::Any,
+            Some(selector) => selector.single_node().map_or(Self::Several, Self::One),
+        }
+    }
+
+    /// The only node that can use the devices, if there is one.
+    pub fn only(self) -> Option<&'a Str> {
+        match self {
+            Self::One(name) => Some(name),
+            Self::None | Self::Any | Self::Several => None,
         }
     }
 }
@@ -112,17 +120,21 @@ impl ClaimItem {
 
     /// Names of its devices, with `(admin)` behind those that it only looks at.
     pub fn devices(&self) -> impl Iterator<Item = impl fmt::Display> {
-        self.claim.results().iter().map(DeviceCell)
+        let results = self.claim.results().iter();
+        results.map(|result| format!("{}{}", result.device, admin_text(result.admin_access)))
     }
 
     /// Its consumers in a cell.
     pub fn consumers(&self) -> impl fmt::Display {
-        ConsumersCell(&self.claim)
+        let any_pod = is_for_any_pod(&self.claim).then(|| "<any-pod>".to_owned());
+        let named = consumers(&self.claim).map(|consumer| consumer.to_string());
+        let all = any_pod.into_iter().chain(named).join(",");
+        if all.is_empty() { "<none>".to_owned() } else { all }
     }
 
     /// What it requests: `gpu`, `gpu:2`, `gpu:all`, `gpu:(large|small:2)`.
     pub fn requests(&self) -> impl Iterator<Item = impl fmt::Display> {
-        self.claim.spec.devices.requests.iter().map(RequestCell)
+        self.claim.spec.devices.requests.iter().map(request_text)
     }
 
     /// Classes that it names, in the order of the requests, each once.
@@ -151,75 +163,37 @@ impl ClaimItem {
     }
 }
 
-struct DeviceCell<'a>(&'a AllocatedDevice);
+fn request_text(request: &Request) -> String {
+    let exactly = request.exactly.iter().map(amount_text).join("");
+    let alternatives = request.first_available.iter();
+    let mut alternatives = alternatives.map(|one| format!("{}{}", one.name, amount_text(one)));
+    let alternatives = if request.first_available.is_empty() {
+        String::new()
+    } else {
+        format!(":({})", alternatives.join("|"))
+    };
+    format!("{}{exactly}{alternatives}", request.name)
+}
 
-impl fmt::Display for DeviceCell<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.device)?;
-        if self.0.admin_access {
-            f.write_str("(admin)")?;
-        }
-        Ok(())
+fn amount_text(request: &DeviceRequest) -> String {
+    let admin = admin_text(request.admin_access == Some(true));
+    match &request.allocation_mode {
+        // The API server sets the count; a handwritten claim without it requests one.
+        AllocationMode::ExactCount if request.count <= 1 => admin.to_owned(),
+        AllocationMode::ExactCount => format!(":{}{admin}", request.count),
+        AllocationMode::All => format!(":all{admin}"),
+        AllocationMode::Other(mode) => format!(":{mode}{admin}"),
     }
 }
 
-struct ConsumersCell<'a>(&'a Claim);
-
-impl fmt::Display for ConsumersCell<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut separator = "";
-        let allocation = self.0.status.allocation.as_ref();
-        if allocation.is_some_and(|allocation| allocation.reserved_for_any_pod) {
-            f.write_str("<any-pod>")?;
-            separator = ",";
-        }
-        if self.0.status.reserved_for.is_empty() && separator.is_empty() {
-            return f.write_str("<none>");
-        }
-        for consumer in consumers(self.0) {
-            write!(f, "{separator}{consumer}")?;
-            separator = ",";
-        }
-        Ok(())
-    }
+fn admin_text(has_admin_access: bool) -> &'static str {
+    if has_admin_access { "(admin)" } else { "" }
 }
 
-struct RequestCell<'a>(&'a Request);
-
-impl fmt::Display for RequestCell<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.name)?;
-        if let Some(exactly) = &self.0.exactly {
-            write!(f, "{}", AmountCell(exactly))?;
-        }
-        if !self.0.first_available.is_empty() {
-            f.write_str(":(")?;
-            for (index, alternative) in self.0.first_available.iter().enumerate() {
-                let separator = if index == 0 { "" } else { "|" };
-                write!(f, "{separator}{}{}", alternative.name, AmountCell(alternative))?;
-            }
-            f.write_str(")")?;
-        }
-        Ok(())
-    }
-}
-
-struct AmountCell<'a>(&'a DeviceRequest);
-
-impl fmt::Display for AmountCell<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0.allocation_mode {
-            // The API server sets the count; a handwritten claim without it requests one.
-            AllocationMode::ExactCount if self.0.count <= 1 => Ok(()),
-            AllocationMode::ExactCount => write!(f, ":{}", self.0.count),
-            AllocationMode::All => f.write_str(":all"),
-            AllocationMode::Other(mode) => write!(f, ":{mode}"),
-        }?;
-        if self.0.admin_access == Some(true) {
-            f.write_str("(admin)")?;
-        }
-        Ok(())
-    }
+/// Returns whether every pod may use the claim, as KEP-5194 proposes.
+pub(super) fn is_for_any_pod(claim: &Claim) -> bool {
+    let allocation = claim.status.allocation.as_ref();
+    allocation.is_some_and(|allocation| allocation.reserved_for_any_pod)
 }
 
 #[serde_with_macros::skip_serializing_none]
@@ -257,20 +231,13 @@ struct View<'a> {
 
 impl Serialize for ClaimItem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Claim {
-            metadata,
-            spec,
-            status,
-        } = &*self.claim;
+        let Claim { metadata, spec, .. } = &*self.claim;
         View {
             namespace: &metadata.namespace,
             name: &metadata.name,
             uid: &metadata.uid,
             state: self.state(),
-            node: match self.node() {
-                ClaimNode::One(name) => Some(name),
-                _ => None,
-            },
+            node: self.node().only(),
             devices: self.claim.results().iter().map(DeviceView::of).collect(),
             consumers: consumers(&self.claim).collect(),
             owner: self.owner(),
@@ -280,10 +247,7 @@ impl Serialize for ClaimItem {
                 .taints()
                 .map(|taints| taints.iter().map(TaintView::of).collect()),
             spec_reserved_for: spec.reserved_for.as_deref().map(Consumer),
-            reserved_for_any_pod: status
-                .allocation
-                .as_ref()
-                .is_some_and(|allocation| allocation.reserved_for_any_pod),
+            reserved_for_any_pod: is_for_any_pod(&self.claim),
         }
         .serialize(serializer)
     }

@@ -5,8 +5,9 @@ use std::fmt;
 use serde::Serialize;
 
 use super::HealthReport;
+use super::shape::by_name;
 use dra_allocator::devices::{CounterBalance, DeviceNode, DeviceState, DeviceTaint, Holder, Unavailable};
-use dra_model::{Cluster, DeviceId, Quantity, Str, Time};
+use dra_model::{Cluster, DeviceId, Quantity, Str, Taint, Time};
 use dra_rules::health::Health;
 use dra_rules::reservation::users;
 
@@ -145,13 +146,18 @@ pub struct DeviceTaintItem {
 
 impl DeviceTaintItem {
     pub(super) fn of(tainted: &DeviceTaint<'_>) -> Self {
-        let taint = tainted.taint;
+        let rule = tainted.origin.rule().map(|rule| &rule.metadata.name);
+        Self::new(tainted.taint, rule)
+    }
+
+    /// The taint of the rule with that name, or of a slice.
+    pub(super) fn new(taint: &Taint, rule: Option<&Str>) -> Self {
         Self {
             key: taint.key.clone(),
             value: taint.value.clone(),
             effect: taint.effect.clone(),
             time_added: taint.time_added,
-            rule: tainted.origin.rule().map(|rule| rule.metadata.name.clone()),
+            rule: rule.cloned(),
         }
     }
 }
@@ -201,13 +207,6 @@ impl CounterItem {
             remaining,
         }
     }
-}
-
-pub(super) fn by_name<T: Serialize, S: serde::Serializer>(
-    pairs: &[(Str, T)],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(pairs.iter().map(|(name, value)| (name, value)))
 }
 
 impl DeviceItem {

@@ -119,6 +119,18 @@ pub fn devices(
 /// Taints that the devices of a report have altogether. Every rule may select every device.
 const MOST_TAINTS: usize = 300_000;
 
+/// What is unknown without a kind.
+const UNKNOWN: [(Kind, &str); 5] = [
+    (Kind::ResourceSlice, "only devices in use are listed"),
+    (Kind::ResourceClaim, "whether a device is free is unknown"),
+    (
+        Kind::Pod,
+        "pods that use a device, and the health they report, are unknown",
+    ),
+    (Kind::DeviceTaintRule, "taints of rules are unknown"),
+    (Kind::DeviceClass, "classes of devices are unknown"),
+];
+
 /// A listing in the making.
 struct Listing<'a> {
     filter: &'a DeviceFilter,
@@ -151,24 +163,7 @@ impl<'a> Listing<'a> {
         let inventory = Inventory::of(cluster);
         let health = HealthIndex::of(cluster);
         let mut warnings = Warnings::default();
-        if let Some(gap) = cluster.gap(Kind::ResourceSlice, "") {
-            warnings.unknown("only devices in use are listed", gap);
-        }
-        if let Some(gap) = inventory.gap() {
-            warnings.unknown("whether a device is free is unknown", gap);
-        }
-        if let Some(gap) = health.gap() {
-            warnings.unknown(
-                "pods that use a device, and the health they report, are unknown",
-                gap,
-            );
-        }
-        if let Some(gap) = cluster.gap(Kind::DeviceTaintRule, "") {
-            warnings.unknown("taints of rules are unknown", gap);
-        }
-        if let Some(gap) = cluster.gap(Kind::DeviceClass, "") {
-            warnings.unknown("classes of devices are unknown", gap);
-        }
+        warnings.unknown_without(cluster, &UNKNOWN);
         let node = filter.node.as_ref().map(|name| WantedNode::of(cluster, name));
         Self {
             filter,
@@ -306,12 +301,8 @@ impl<'a> Listing<'a> {
     /// A device that is only known from the claims that hold it.
     fn unpublished(&mut self, id: DeviceId) -> Option<DeviceItem> {
         let holders = self.inventory.holders(&id);
-        let node = holders
-            .first()
-            .and_then(|holder| match ClaimNode::of(holder.claim) {
-                ClaimNode::One(name) => Some(name.clone()),
-                _ => None,
-            });
+        let first = holders.first();
+        let node = first.and_then(|holder| ClaimNode::of(holder.claim).only().cloned());
         let elsewhere = self
             .node
             .as_ref()

@@ -2,19 +2,19 @@
 
 use std::fmt;
 
+use itertools::Itertools;
+
 use dra_model::{NodeRequirement, NodeSelector};
 
 /// The first of `items` as text, and how many more there are.
 pub fn some<T: fmt::Display>(items: impl IntoIterator<Item = T>) -> String {
-    const SHOWN: usize = 3;
+    some_of(3, items)
+}
+
+/// The first `most` of `items` as text, and how many more there are.
+pub(crate) fn some_of<T: fmt::Display>(most: usize, items: impl IntoIterator<Item = T>) -> String {
     let mut items = items.into_iter();
-    let mut text = String::new();
-    for (index, item) in items.by_ref().take(SHOWN).enumerate() {
-        if index > 0 {
-            text.push_str(", ");
-        }
-        text.push_str(&item.to_string());
-    }
+    let text = items.by_ref().take(most).join(", ");
     match items.count() {
         0 => text,
         more => format!("{text} and {more} more"),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::allocation::Settings;
-use super::device_item::by_name;
+use super::shape::by_name;
 use super::stage::{broken_link_text, republishing_text};
 use super::warnings::missing;
 use super::words::{self, Fit, NodeObstacle, Room};

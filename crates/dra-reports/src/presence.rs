@@ -204,6 +204,9 @@ fn of_other_kinds(cluster: &Cluster, kind: Kind, key: &Key) -> Vec<String> {
         .collect()
 }
 
+/// What can show a device.
+const SHOW_DEVICES: [(Kind, &str); 2] = [(Kind::ResourceSlice, ""), (Kind::ResourceClaim, "")];
+
 /// Devices that slices publish, and those that claims hold.
 fn known_devices(cluster: &Cluster) -> impl Iterator<Item = DeviceId> + '_ {
     let published = cluster.pools().flat_map(|pool| {
@@ -230,8 +233,7 @@ fn device(cluster: &Cluster, name: &str) -> Presence {
     if known_devices(cluster).any(|id| names_device(name, &id)) {
         return Presence::There;
     }
-    let hidden_by = [(Kind::ResourceSlice, ""), (Kind::ResourceClaim, "")];
-    absent_unless_hidden(cluster, &hidden_by, || {
+    absent_unless_hidden(cluster, &SHOW_DEVICES, || {
         // They are named as they were asked for.
         let slashes = name.matches('/').count();
         let others: BTreeSet<String> = known_devices(cluster)
@@ -258,8 +260,7 @@ fn pool(cluster: &Cluster, name: &str) -> Presence {
     if known.iter().any(|id| id.pool == name || id.to_string() == name) {
         return Presence::There;
     }
-    let hidden_by = [(Kind::ResourceSlice, ""), (Kind::ResourceClaim, "")];
-    absent_unless_hidden(cluster, &hidden_by, || Absence {
+    absent_unless_hidden(cluster, &SHOW_DEVICES, || Absence {
         message: format!("pool/{name} not found"),
         name: name.to_owned(),
         others: known.iter().map(|id| id.pool.to_string()).collect(),
@@ -339,8 +340,7 @@ fn devices(cluster: &Cluster, pattern: &DevicePattern) -> Presence {
     if known_devices(cluster).any(|id| pattern.matches(&id)) {
         return Presence::There;
     }
-    let hidden_by = [(Kind::ResourceSlice, ""), (Kind::ResourceClaim, "")];
-    absent_unless_hidden(cluster, &hidden_by, || {
+    absent_unless_hidden(cluster, &SHOW_DEVICES, || {
         // The first part that leaves nothing is the one to look at.
         let of_driver = |id: &DeviceId| pattern.driver.as_ref().is_none_or(|driver| *driver == id.driver);
         let of_pool = |id: &PoolId| pattern.pool.as_ref().is_none_or(|pool| *pool == id.pool);

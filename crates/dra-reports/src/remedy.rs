@@ -93,15 +93,7 @@ impl Remedy {
                     .map(|(resource, amount)| (resource.to_string(), json!(amount.to_string())))
                     .collect();
                 let patch = json!({"spec": {"hard": hard}});
-                let (namespace, name) = (&quota.metadata.namespace, &quota.metadata.name);
-                let flags = ["--type=merge"];
-                Self::command(script::patch(
-                    Kind::ResourceQuota,
-                    Some(namespace),
-                    name,
-                    &flags,
-                    &patch,
-                ))
+                Self::command(script::merge(Kind::ResourceQuota, &quota.metadata.key(), &patch))
             });
         let all = raised.fold(Self::default(), Self::and);
         if all.command.is_some() {
@@ -133,9 +125,8 @@ pub(super) fn drop_finalizers(kind: Kind, metadata: &Meta) -> Option<(Vec<&Str>,
     } else {
         json!({"op": "replace", "path": path, "value": kept})
     };
-    let change = json!([{"op": "test", "path": path, "value": names}, rest]);
-    let flags = ["--type=json"];
-    let command = script::patch(kind, Some(&metadata.namespace), &metadata.name, &flags, &change);
+    let change = vec![json!({"op": "test", "path": path, "value": names}), rest];
+    let command = script::change(kind, &metadata.key(), change);
     Some((foreign, Remedy::command(command).note(words::FOREIGN_FINALIZER)))
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
+use super::claim_item::is_for_any_pod;
 use super::references::Consumer;
 use super::{Selection, Warnings, words};
 use dra_model::{Claim, Cluster, ConsumerReference, Kind, Str};
@@ -177,12 +178,7 @@ pub fn reserved(cluster: &Cluster, selection: &Selection) -> ReservationList {
                 consumer: judged.consumer,
             });
         }
-        let any_pod = claim
-            .status
-            .allocation
-            .as_ref()
-            .is_some_and(|allocation| allocation.reserved_for_any_pod);
-        if any_pod {
+        if is_for_any_pod(claim) {
             report.any_pod.push(AnyPodItem {
                 claim: Arc::clone(claim),
             });

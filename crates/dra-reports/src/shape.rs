@@ -1,5 +1,9 @@
 //! Shape of the structs that reports consist of.
 
+use serde::{Serialize, Serializer};
+
+use dra_model::Str;
+
 /// Makes a struct a part of a report: its fields are called as in the API, values that are absent are left out, and its schema is generated.
 macro_rules! report {
     ($($struct:tt)*) => {
@@ -8,4 +12,12 @@ macro_rules! report {
         #[serde(rename_all = "camelCase")]
         $($struct)*
     };
+}
+
+/// Pairs as a map, for `serialize_with`.
+pub(crate) fn by_name<T: Serialize, S: Serializer>(
+    pairs: &[(Str, T)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(name, value)| (name, value)))
 }

@@ -148,34 +148,31 @@ pub fn taints(cluster: &Cluster, selection: &Selection, now: Time) -> TaintList 
     let mut items = Vec::new();
     let devices = all_devices(cluster, &listing.inventory);
     let (mut listed, mut left_out) = (0, 0);
-    for rule in cluster.rules() {
-        if !selection.has_labels(&rule.metadata) {
-            continue;
-        }
+    let mut add = |item: &dyn Fn() -> TaintItem| {
         if listed + listing.meant.get() / TOLERATIONS_PER_OBJECT > MOST_LISTED {
             left_out += 1;
-            continue;
+            return;
         }
-        let chosen = devices.iter().filter(|device| rule_matches(rule, device));
-        let item = TaintItem {
+        let item = item();
+        listed += item.size();
+        items.push(item);
+    };
+    for rule in cluster
+        .rules()
+        .filter(|rule| selection.has_labels(&rule.metadata))
+    {
+        let chosen = || devices.iter().filter(|device| rule_matches(rule, device));
+        add(&|| TaintItem {
             rule: Some(rule.metadata.name.clone()),
             preview: listing.preview(rule),
-            ..listing.item(TaintSource::Rule, &rule.spec.taint, chosen)
-        };
-        listed += item.size();
-        items.push(item);
+            ..listing.item(TaintSource::Rule, &rule.spec.taint, chosen())
+        });
     }
     for (slice, taint, devices) in published(cluster, selection) {
-        if listed + listing.meant.get() / TOLERATIONS_PER_OBJECT > MOST_LISTED {
-            left_out += 1;
-            continue;
-        }
-        let item = TaintItem {
+        add(&|| TaintItem {
             slice: Some(slice.metadata.name.clone()),
             ..listing.item(TaintSource::Slice, taint, devices.iter())
-        };
-        listed += item.size();
-        items.push(item);
+        });
     }
     listing.warn_of_bugs();
     if left_out > 0 {

@@ -60,8 +60,13 @@ impl Warnings {
 
     /// Adds what is unknown without each of `kinds` that could not be read.
     pub fn unknown_without(&mut self, cluster: &Cluster, kinds: &[(Kind, &str)]) {
+        self.unknown_in(cluster, "", kinds);
+    }
+
+    /// Adds what is unknown without each of `kinds` that could not be read in the namespace.
+    pub fn unknown_in(&mut self, cluster: &Cluster, namespace: &str, kinds: &[(Kind, &str)]) {
         for (kind, what) in kinds {
-            if let Some(gap) = cluster.gap(*kind, "") {
+            if let Some(gap) = cluster.gap(*kind, namespace) {
                 self.unknown(what, gap);
             }
         }

@@ -3,26 +3,13 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use super::words;
+use super::words::{self, PartOfBroken};
 use crate::words::tainted;
 use dra_allocator::devices::Taints;
-use dra_model::{AllocatedDevice, Cluster, DeviceId, Node, Pod, Str, Time};
+use dra_model::{AllocatedDevice, Cluster, DeviceId, Node, Pod, Time};
 use dra_rules::eviction::{Release, evicting_taint, has_to_go_by};
 use dra_rules::health::{Broken, broken_with_partitions};
 use dra_rules::scheduling::{Granted, too_many_cpus};
-
-/// A device that would be granted, which is a part of one that a taint says to be broken.
-#[derive(Clone, Debug)]
-struct PartOfBroken {
-    /// The device.
-    device: DeviceId,
-    /// The node on which it would be granted.
-    node: Str,
-    /// How many more nodes would grant such a device.
-    others: usize,
-    /// The broken link.
-    broken: Broken,
-}
 
 /// Notes on the nodes that fit, with what each of them grants.
 pub(crate) fn caveats<'n>(
@@ -35,15 +22,7 @@ pub(crate) fn caveats<'n>(
     let mut crowded = fitting.filter_map(|(node, granted)| too_many_cpus(cluster, node, pod, granted));
     let first = crowded.next();
     let crowded = first.map(|first| words::crowded(&first, crowded.count()));
-    let broken = broken.map(|part| {
-        let PartOfBroken {
-            device,
-            node,
-            others,
-            broken,
-        } = part;
-        words::part_of_broken(&device, &node, others, &broken)
-    });
+    let broken = broken.map(|part| words::part_of_broken(&part));
     evicted.into_iter().chain(broken).chain(crowded).collect()
 }
 

@@ -10,9 +10,10 @@ use dra_model::{Node, Pod, Str};
 use dra_rules::scheduling::{Judgment, Panic, Scheduler, Start, Verdict, doubts, orders, unlike};
 
 /// Exactness of an answer, best first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 pub enum Exactness {
     /// Per node, device for device.
+    #[default]
     Exact,
     /// Whether something fits is certain. Which devices it gets is one of several choices: only the scheduler's order of pools
     /// decides.
@@ -24,6 +25,7 @@ pub enum Exactness {
 }
 
 /// Exactness of an answer.
+#[derive(Default)]
 pub(crate) struct Trust {
     /// In a word.
     pub(crate) exactness: Exactness,
@@ -43,12 +45,7 @@ impl Trust {
             Start::Obstacle(_) | Start::Unknown(_) => &[],
         };
         let cluster = scheduler.cluster();
-        let mut trust = Self {
-            exactness: Exactness::Exact,
-            notes: Vec::new(),
-            has_known_bug: false,
-            panic: None,
-        };
+        let mut trust = Self::default();
         trust.lower(Exactness::FitOnly, unlike(cluster));
         let told = doubts(cluster, pod, claims);
         trust.has_known_bug = told.has_bug;

@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use crate::listing::some;
 use dra_allocator::devices::Features;
 use dra_allocator::{Budget, Certainty, Limits, Observer};
 use dra_model::{
@@ -328,6 +329,7 @@ pub(super) fn alone(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -
 }
 
 /// The answer for one pod, or for claims.
+#[derive(Default)]
 struct Judged {
     fit: Fit,
     trust: Trust,
@@ -369,18 +371,13 @@ fn judge_pod(
 }
 
 fn judge(scheduler: &Scheduler, start: &Start<'_>, pod: Option<&Pod>, settings: &Settings<'_>) -> Judged {
-    let trust = Trust::of(scheduler, start, pod);
     let mut judged = Judged {
         fit: Fit::Unknown,
-        trust,
-        message: None,
-        nodes: Vec::new(),
+        trust: Trust::of(scheduler, start, pod),
         not_simulated: pod.map_or_else(Vec::new, |pod| {
             not_simulated(pod).into_iter().map(str::to_owned).collect()
         }),
-        unknown: Vec::new(),
-        notes: Vec::new(),
-        first: None,
+        ..Judged::default()
     };
     match start {
         Start::Unknown(gaps) => judged.unknown = super::warnings::all_missing(gaps).collect(),
@@ -496,20 +493,12 @@ fn score(judged: &mut Judged, answers: &[(&Arc<Node>, Judgment)], settings: &Set
 
 /// That the pod is not bound immediately, where devices that it would get have binding conditions.
 fn waiting(nodes: &[NodeResult]) -> Option<String> {
-    const NAMED: usize = 3;
     let waiting: Vec<&NodeResult> = nodes.iter().filter(|node| !node.waits_for.is_empty()).collect();
     let first = waiting.first()?;
-    let mut names: Vec<&str> = waiting.iter().map(|node| node.node.as_str()).collect();
-    let rest = names.len().saturating_sub(NAMED);
-    names.truncate(NAMED);
+    let names = some(waiting.iter().map(|node| &node.node));
     let conditions: Vec<&str> = first.waits_for.iter().map(Str::as_str).collect();
     let seconds = BINDING_TIMEOUT.as_secs();
-    Some(words::bound_later(
-        &names.join(", "),
-        rest,
-        &conditions.join(", "),
-        seconds,
-    ))
+    Some(words::bound_later(&names, &conditions.join(", "), seconds))
 }
 
 /// What the verdicts come to. An error on one node ends the attempt for all that the scheduler looks at; it stops looking once it has
@@ -612,7 +601,6 @@ pub(super) fn timeouts(
 /// Judges pods one after the other.
 fn in_sequence(cluster: &Cluster, pods: &[Arc<Pod>], settings: &Settings<'_>) -> AllocationReport {
     let mut cluster = cluster.clone();
-    let mut placements = Vec::with_capacity(pods.len());
     let mut agreed = BTreeSet::new();
     let mut report = AllocationReport::of_sequence(pods.iter().map(|pod| Target::pod(&pod.key())).collect());
     for (place, pod) in (1..).zip(pods) {
@@ -622,9 +610,8 @@ fn in_sequence(cluster: &Cluster, pods: &[Arc<Pod>], settings: &Settings<'_>) ->
             judged.notes.push(words::AS_SHOWN.to_owned());
         }
         report.note(&judged);
-        placements.push(Placement::new(&pod.key(), judged));
+        report.placements.push(Placement::new(&pod.key(), judged));
     }
-    report.placements = placements;
     report
 }
 
@@ -664,9 +651,4 @@ pub(super) fn place_all(
         *cluster = after;
     }
     pods.len()
-}
-
-/// The key of a target.
-fn key_parts(key: &Key) -> (Str, Str) {
-    (key.namespace.clone(), key.name.clone())
 }

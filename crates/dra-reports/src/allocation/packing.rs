@@ -19,6 +19,7 @@ use dra_rules::scheduling::{
 
 /// Number of further copies.
 #[macro_rules_attribute::apply(report)]
+#[derive(Default)]
 pub struct Packing {
     /// The number of copies.
     pub copies: u64,
@@ -75,11 +76,8 @@ pub fn pack(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> Packin
         .filter(|name| settings.nodes.is_empty() || settings.nodes.contains(name))
         .collect();
     let mut packing = Packing {
-        copies: 0,
         exact: true,
-        unlimited: false,
-        nodes: Vec::new(),
-        runs_out: Vec::new(),
+        ..Packing::default()
     };
     let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
     let localities = Localities::of(&cluster);
@@ -270,7 +268,6 @@ fn reason(cycle: &Cycle<'_>, node: &Node, verdict: &Verdict) -> String {
             let names: Vec<&str> = lacks.iter().map(|lack| lack.resource.as_str()).collect();
             names.join(", ")
         }
-        Verdict::Plain(plain) => plain.reasons().join(", "),
         Verdict::Refused(Refusal::CannotAllocate { invalid_pools: false }) => {
             let short = |explanation: &mut Explanation<'_>| {
                 let requests = explanation.requests.iter();
@@ -288,6 +285,7 @@ fn reason(cycle: &Cycle<'_>, node: &Node, verdict: &Verdict) -> String {
                 names.join(", ")
             }
         }
+        Verdict::Plain(plain) => plain.reasons().join(", "),
         Verdict::Refused(refusal) => refusal.reasons().join(", "),
         Verdict::NotNamed => "node(s) didn't satisfy plugin(s) [NodeAffinity]".to_owned(),
         Verdict::Error(error) => error.to_string(),
@@ -304,8 +302,7 @@ fn most_on(
     node: &Arc<Node>,
     settings: &Settings<'_>,
 ) -> Option<u64> {
-    let mut most: Option<u64> = None;
-    let mut at_most = |bound: u64| most = Some(most.map_or(bound, |known| known.min(bound)));
+    let mut bounds = Vec::new();
     match units {
         Units::Claims(claims) => {
             let claims: Vec<_> = claims
@@ -313,26 +310,20 @@ fn most_on(
                 .map(|claim| copy_of_claim(cluster, claim, u64::MAX))
                 .collect();
             let scheduler = scheduler.fork(cluster);
-            most_devices(&scheduler.claims(&claims), node, settings)
-                .into_iter()
-                .for_each(at_most);
+            bounds.push(most_devices(&scheduler.claims(&claims), node, settings));
         }
         Units::Pods(pods) => {
             for pod in pods {
                 let copy = copy_of_pod(cluster, pod, u64::MAX);
                 let made = generate_claims(cluster, &copy).ok()?;
                 let scheduler = scheduler.fork(cluster);
-                most_devices(&scheduler.pod(&made), node, settings)
-                    .into_iter()
-                    .for_each(&mut at_most);
+                bounds.push(most_devices(&scheduler.pod(&made), node, settings));
                 let usage = Usage::of_node(cluster, &node.metadata.name);
-                most_resources(&made, node, &usage)
-                    .into_iter()
-                    .for_each(&mut at_most);
+                bounds.push(most_resources(&made, node, &usage));
             }
         }
     }
-    most
+    bounds.into_iter().flatten().min()
 }
 
 fn most_devices(start: &Start<'_>, node: &Node, settings: &Settings<'_>) -> Option<u64> {

@@ -10,13 +10,14 @@ use strum::{Display, IntoStaticStr};
 use super::assumed::AssumedRelease;
 use super::exactness::{Exactness, is_open};
 use super::packing::Packing;
-use super::{Judged, key_parts, words};
+use super::{Judged, words};
 use dra_allocator::{Certainty, Choice};
 use dra_model::{Allocation, Key, PoolId, Str};
 use dra_rules::scheduling::{AssumedGate, Granted, Judgment, Verdict};
 
 /// The report.
 #[macro_rules_attribute::apply(report)]
+#[derive(Default)]
 pub struct AllocationReport {
     /// The simulated objects.
     pub targets: Vec<Target>,
@@ -68,12 +69,12 @@ pub struct Target {
 impl Target {
     /// A claim.
     pub fn claim(key: &Key) -> Self {
-        Self::new("ResourceClaim", key)
+        Self::owner("ResourceClaim", key)
     }
 
     /// A pod.
     pub fn pod(key: &Key) -> Self {
-        Self::new(POD, key)
+        Self::owner(POD, key)
     }
 
     /// Returns whether it is a pod.
@@ -88,11 +89,7 @@ impl Target {
 
     /// An owner of pods.
     pub fn owner(kind: &str, key: &Key) -> Self {
-        Self::new(kind, key)
-    }
-
-    fn new(kind: &str, key: &Key) -> Self {
-        let (namespace, name) = key_parts(key);
+        let Key { namespace, name } = key.clone();
         Self {
             kind: kind.into(),
             namespace,
@@ -102,9 +99,10 @@ impl Target {
 }
 
 /// Whether something fits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, IntoStaticStr, Display)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema, IntoStaticStr, Display)]
 pub enum Fit {
     /// On at least one node.
+    #[default]
     Fits,
     /// On none.
     DoesNotFit,
@@ -133,6 +131,7 @@ impl Fit {
 
 /// The answer for one node.
 #[macro_rules_attribute::apply(report)]
+#[derive(Default)]
 pub struct NodeResult {
     /// The node.
     pub node: Str,
@@ -187,10 +186,10 @@ pub struct OpenRequest {
 
 impl From<&Choice> for OpenRequest {
     fn from(choice: &Choice) -> Self {
-        let (namespace, claim) = key_parts(&choice.claim);
+        let Key { namespace, name } = choice.claim.clone();
         Self {
             namespace,
-            claim,
+            claim: name,
             request: choice.request.clone(),
             pools: choice.pools.iter().map(PoolId::to_string).collect(),
             slices: choice.slices.clone(),
@@ -222,7 +221,7 @@ pub struct ClaimAllocation {
 
 impl From<&Granted> for ClaimAllocation {
     fn from(granted: &Granted) -> Self {
-        let (namespace, name) = key_parts(&granted.claim);
+        let Key { namespace, name } = granted.claim.clone();
         let Allocation { devices, .. } = &granted.allocation;
         let made_up = devices
             .results
@@ -254,13 +253,7 @@ impl NodeResult {
             node: node.clone(),
             result: Fit::DoesNotFit,
             plugin: Some("DynamicResources"),
-            message: None,
-            times_out: false,
-            waits_for: Vec::new(),
-            score: None,
-            choices: Vec::new(),
-            possible_error: None,
-            claims: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -340,7 +333,7 @@ pub struct Placement {
 
 impl Placement {
     pub(super) fn new(pod: &Key, judged: Judged) -> Self {
-        let (namespace, name) = key_parts(pod);
+        let Key { namespace, name } = pod.clone();
         let (node, claims, only) = match judged.first {
             Some((node, granted, only)) if judged.fit == Fit::Fits => {
                 (Some(node), granted.iter().map(Into::into).collect(), only)
@@ -386,18 +379,7 @@ impl AllocationReport {
     pub(super) fn of_sequence(targets: Vec<Target>) -> Self {
         Self {
             targets,
-            result: Fit::Fits,
-            exactness: Exactness::Exact,
-            message: None,
-            nodes: Vec::new(),
-            placements: Vec::new(),
-            packing: None,
-            assumed: Vec::new(),
-            not_simulated: Vec::new(),
-            unknown: Vec::new(),
-            assumed_gates: Vec::new(),
-            assumed_release: None,
-            notes: Vec::new(),
+            ..Self::default()
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::assumed::AssumedRelease;
 use super::gang::{Gang, GangLacks};
+use crate::listing::some_of;
 use dra_allocator::Choice;
 use dra_model::{DeviceId, Format, Key, MOST_CONSUMERS, PoolId, Quantity, Str};
 use dra_rules::health::Broken;
@@ -33,8 +34,25 @@ pub(crate) fn too_many_consumers(key: &Key) -> String {
     )
 }
 
-/// That a device, which would be granted on this node and so many others, is a part of one that is broken.
-pub(super) fn part_of_broken(device: &DeviceId, node: &Str, others: usize, broken: &Broken) -> String {
+/// A device that would be granted, which is a part of one that a taint says to be broken.
+pub(super) struct PartOfBroken {
+    /// The device.
+    pub(super) device: DeviceId,
+    /// The node on which it would be granted.
+    pub(super) node: Str,
+    /// How many more nodes would grant such a device.
+    pub(super) others: usize,
+    /// The broken link.
+    pub(super) broken: Broken,
+}
+
+pub(super) fn part_of_broken(part: &PartOfBroken) -> String {
+    let PartOfBroken {
+        device,
+        node,
+        others,
+        broken,
+    } = part;
     let others = match others {
         0 => String::new(),
         1 => " (and similarly on 1 more node)".to_owned(),
@@ -157,6 +175,7 @@ fn among(first: &str, nodes: usize) -> String {
 
 /// Where a request gets devices from.
 fn choice(choice: &Choice) -> String {
+    const SHOWN: usize = 4;
     let Choice {
         claim,
         request,
@@ -164,23 +183,12 @@ fn choice(choice: &Choice) -> String {
         slices,
     } = choice;
     let places = match pools.as_slice() {
-        [pool] => format!("slices {} of pool {pool}", listed(slices.iter())),
-        pools => format!("pools {}", listed(pools.iter().map(PoolId::to_string))),
+        [pool] => format!("slices {} of pool {pool}", some_of(SHOWN, slices)),
+        pools => format!("pools {}", some_of(SHOWN, pools)),
     };
     format!(
         "request {request} of claim/{claim} gets devices from one or more of the {places}, in no fixed order"
     )
-}
-
-/// The first few.
-fn listed(names: impl ExactSizeIterator<Item = impl ToString>) -> String {
-    const SHOWN: usize = 4;
-    let rest = names.len().saturating_sub(SHOWN);
-    let shown: Vec<String> = names.take(SHOWN).map(|name| name.to_string()).collect();
-    match rest {
-        0 => shown.join(", "),
-        _ => format!("{} and {rest} more", shown.join(", ")),
-    }
 }
 
 /// That kube-scheduler times out on a pod.
@@ -265,13 +273,9 @@ pub(super) fn scored(weight: impl std::fmt::Display, compares_all: bool) -> Stri
 }
 
 /// That a pod is bound only after its binding conditions are true.
-pub(super) fn bound_later(nodes: &str, more: usize, conditions: &str, seconds: u64) -> String {
-    let more = match more {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+pub(super) fn bound_later(nodes: &str, conditions: &str, seconds: u64) -> String {
     format!(
-        "on {nodes}{more} the pod is bound only after its binding conditions are true: drivers have to set {conditions} within {seconds} s"
+        "on {nodes} the pod is bound only after its binding conditions are true: drivers have to set {conditions} within {seconds} s"
     )
 }
 

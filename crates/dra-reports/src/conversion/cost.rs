@@ -73,10 +73,6 @@ impl DowngradeCost {
                 list.push(Key::new(claim.namespace.clone(), claim.name.clone()));
             }
         }
-        let is_in_scope = |namespace: &Str| {
-            let only = plan.scope.namespace.as_ref();
-            only.is_none_or(|only| only == namespace)
-        };
         if let Target::Minor(_) = target {
             for rule in cluster.rules() {
                 cost.rules += 1;
@@ -86,8 +82,10 @@ impl DowngradeCost {
         if groups_go(target) {
             let groups = cluster.pod_groups().map(|group| &group.metadata.namespace);
             let workloads = cluster.workloads().map(|workload| &workload.metadata.namespace);
-            cost.groups = groups.filter(|namespace| is_in_scope(namespace)).count();
-            cost.workloads = workloads.filter(|namespace| is_in_scope(namespace)).count();
+            cost.groups = groups.filter(|namespace| plan.scope.includes(namespace)).count();
+            cost.workloads = workloads
+                .filter(|namespace| plan.scope.includes(namespace))
+                .count();
         }
         Some(cost)
     }

@@ -115,10 +115,7 @@ pub(super) fn groups(cluster: &Cluster, scope: &PlanScope, plan: &Plan) -> Vec<G
             claims.entry(key(group)).or_default().push(planned);
         }
     }
-    let in_scope = |key: &Key| {
-        let only = scope.namespace.as_ref();
-        only.is_none_or(|only| *only == key.namespace)
-    };
+    let in_scope = |key: &Key| scope.includes(&key.namespace);
     let existing = cluster.pod_groups().map(|group| group.metadata.key());
     let keys: BTreeSet<Key> = existing.chain(claims.keys().cloned()).filter(in_scope).collect();
     keys.into_iter()

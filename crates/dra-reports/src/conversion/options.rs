@@ -31,6 +31,11 @@ impl PlanScope {
             labels: selection.labels.to_string(),
         }
     }
+
+    /// Whether objects of the namespace are looked at.
+    pub(super) fn includes(&self, namespace: &Str) -> bool {
+        self.namespace.as_ref().is_none_or(|only| only == namespace)
+    }
 }
 
 /// How the plan was made, so that the same can be planned again.

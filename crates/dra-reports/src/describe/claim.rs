@@ -4,11 +4,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::events::{EventItem, events};
-use super::identity::{ConditionItem, Identity, as_map};
+use super::identity::{ConditionItem, Identity};
 use super::text::toleration;
 use super::words;
 use crate::listing::selector_terms;
 use crate::references::Consumer;
+use crate::shape::by_name;
 use crate::stage::PodStageItem;
 use crate::{
     ClaimNode, DeviceTaintItem, HealthReport, MissingItem, ReservationItem, Selection, Warnings, reserved,
@@ -97,7 +98,7 @@ pub struct RequestItem {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tolerations: Vec<String>,
     /// Amounts asked of each device, by name.
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_map")]
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
     #[schemars(with = "std::collections::BTreeMap<Str, Quantity>")]
     pub capacity: Vec<(Str, Quantity)>,
 }
@@ -166,7 +167,7 @@ pub struct ClaimDevice {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub admin_access: bool,
     /// What the share takes, by name.
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_map")]
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
     #[schemars(with = "std::collections::BTreeMap<Str, Quantity>")]
     pub consumed_capacity: Vec<(Str, Quantity)>,
     /// Taints that do not matter.
@@ -248,9 +249,7 @@ pub fn claim(cluster: &Cluster, key: &Key, now: Time) -> Option<ClaimDescription
     };
     let reservations = reserved(cluster, &selection);
     let mut warnings = reservations.warnings;
-    warnings.unknown_without(cluster, &words::UNKNOWN_OF_CLAIM);
-    let needed = [Kind::Node, Kind::ResourceClaimTemplate];
-    super::warn_of_stages(cluster, &needed, &key.namespace, &mut warnings);
+    warnings.unknown_in(cluster, &key.namespace, &words::UNKNOWN_OF_CLAIM);
     let events = events(cluster, Kind::ResourceClaim, &claim.metadata, &mut warnings);
     let stages = Stages::of_part(cluster, now);
     let pods = PodStageItem::of(&stages, cluster.pods_of_claim(key));
@@ -314,10 +313,7 @@ pub(super) fn eviction(cluster: &Cluster, claim: &Claim, now: Time) -> Option<Ev
 
 fn allocation(cluster: &Cluster, claim: &Claim) -> Option<AllocationDescription> {
     let allocation = claim.status.allocation.as_ref()?;
-    let node = match ClaimNode::of(claim) {
-        ClaimNode::One(name) => Some(name.clone()),
-        _ => None,
-    };
+    let node = ClaimNode::of(claim).only().cloned();
     let selector = allocation.node_selector.as_ref().filter(|_| node.is_none());
     let inventory = Inventory::of(cluster);
     let health = HealthIndex::of(cluster);

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::identity::as_map;
 use super::text::attribute;
+use crate::shape::by_name;
 use crate::stage::PodStageItem;
 use crate::{DeviceFilter, DeviceItem, Warnings, devices};
 use dra_allocator::devices::ClassSelectors;
@@ -21,7 +21,7 @@ pub struct DeviceDescription {
     /// Generation of its pool.
     pub pool_generation: Option<i64>,
     /// By name; text in quotes.
-    #[serde(serialize_with = "as_map")]
+    #[serde(serialize_with = "by_name")]
     #[schemars(with = "std::collections::BTreeMap<Str, String>")]
     pub attributes: Vec<(Str, String)>,
     /// Several claims may hold shares of it.
@@ -86,8 +86,7 @@ fn of_item(cluster: &Cluster, item: DeviceItem, now: Time, mut warnings: Warning
         .map(|holder| Key::new(holder.namespace.clone(), holder.name.clone()))
         .collect();
     if !holders.is_empty() {
-        let needed = [Kind::Node, Kind::ResourceClaimTemplate, Kind::Event];
-        super::warn_of_stages(cluster, &needed, "", &mut warnings);
+        warnings.unknown_without(cluster, &super::words::UNKNOWN_OF_USERS);
     }
     let users: BTreeMap<Key, _> = holders
         .iter()
@@ -95,34 +94,22 @@ fn of_item(cluster: &Cluster, item: DeviceItem, now: Time, mut warnings: Warning
         .map(|pod| (pod.key(), pod))
         .collect();
     let pods = PodStageItem::of(&Stages::of(cluster, now), users.into_values());
-    let mut description = DeviceDescription {
+    let (slice, device) = found.unzip();
+    let device = device.cloned().unwrap_or_default();
+    let attributes = device.attributes.iter();
+    DeviceDescription {
         pods,
         item,
-        slice: None,
-        pool_generation: pool.as_ref().map(|pool| pool.generation),
-        attributes: Vec::new(),
-        allow_multiple_allocations: false,
-        binding_conditions: Vec::new(),
-        binding_failure_conditions: Vec::new(),
-        binds_to_node: false,
+        slice: slice.map(|slice| slice.metadata.name.clone()),
+        pool_generation: pool.map(|pool| pool.generation),
+        attributes: attributes
+            .map(|(name, value)| (name.clone(), attribute(value)))
+            .collect(),
+        allow_multiple_allocations: device.allow_multiple_allocations,
+        binding_conditions: device.binding_conditions,
+        binding_failure_conditions: device.binding_failure_conditions,
+        binds_to_node: device.binds_to_node,
         now,
         warnings,
-    };
-    if let Some((slice, device)) = found {
-        description.slice = Some(slice.metadata.name.clone());
-        description.attributes = device
-            .attributes
-            .iter()
-            .map(|(name, value)| (name.clone(), attribute(value)))
-            .collect();
-        description.allow_multiple_allocations = device.allow_multiple_allocations;
-        description
-            .binding_conditions
-            .clone_from(&device.binding_conditions);
-        description
-            .binding_failure_conditions
-            .clone_from(&device.binding_failure_conditions);
-        description.binds_to_node = device.binds_to_node;
     }
-    description
 }

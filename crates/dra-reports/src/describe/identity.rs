@@ -1,8 +1,7 @@
 //! What every object has: name, labels, age, owner.
 
-use serde::{Serialize, Serializer};
-
-use super::super::Owner;
+use crate::Owner;
+use crate::shape::by_name;
 use dra_model::{Condition, Meta, Str, Time};
 
 /// Name, labels, age and owner of an object.
@@ -16,11 +15,11 @@ pub struct Identity {
     /// Its UID.
     pub uid: Str,
     /// By key.
-    #[serde(serialize_with = "as_map")]
+    #[serde(serialize_with = "by_name")]
     #[schemars(with = "std::collections::BTreeMap<Str, Str>")]
     pub labels: Vec<(Str, Str)>,
     /// Those of `resource.kubernetes.io`, by key.
-    #[serde(serialize_with = "as_map")]
+    #[serde(serialize_with = "by_name")]
     #[schemars(with = "std::collections::BTreeMap<Str, Str>")]
     pub annotations: Vec<(Str, Str)>,
     /// When it was created.
@@ -49,14 +48,6 @@ impl Identity {
             owner: Owner::of(metadata),
         }
     }
-}
-
-/// Pairs as a map.
-pub(super) fn as_map<T: Serialize, S: Serializer>(
-    pairs: &[(Str, T)],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
 }
 
 /// A condition.

@@ -23,15 +23,3 @@ pub use node::{NODE_NEEDS, NodeDescription, PoolItem, node};
 pub use pod::{ContainerItem, POD_NEEDS, PodClaimDescription, PodDescription, Reserved, pod};
 pub use pool::{POOL_NEEDS, PoolDescription, SliceItem, pool};
 pub use text::{attribute, toleration};
-
-use super::Warnings;
-use dra_model::{Cluster, Kind};
-
-/// Warns that the stages of pods are incomplete without those of `kinds` that could not be read.
-fn warn_of_stages(cluster: &Cluster, kinds: &[Kind], namespace: &str, warnings: &mut Warnings) {
-    for kind in kinds {
-        if let Some(gap) = cluster.gap(*kind, namespace) {
-            warnings.unknown(words::UNKNOWN_STAGES, gap);
-        }
-    }
-}

@@ -7,7 +7,7 @@ use super::identity::{ConditionItem, Identity};
 use crate::stage::PodStageItem;
 use crate::{ClaimFilter, ClaimItem, DeviceFilter, DeviceItem, Selection, Warnings, claims, devices};
 use dra_allocator::devices::{ClassSelectors, DeviceState, WantedNode};
-use dra_model::{Cluster, Kind, PoolId, Str, Taint, Time};
+use dra_model::{Cluster, Kind, Node, PoolId, Str, Taint, Time};
 use dra_rules::kubelet::Stages;
 
 /// The report.
@@ -85,10 +85,7 @@ pub fn node(cluster: &Cluster, name: &Str, selectors: &ClassSelectors, now: Time
     };
     let listed = devices(cluster, &filter, selectors, None);
     let mut warnings = listed.warnings;
-    if let Some(gap) = cluster.gap(Kind::Node, "") {
-        warnings.unknown(super::words::UNKNOWN_NODE, gap);
-    }
-    super::warn_of_stages(cluster, &[Kind::ResourceClaimTemplate], "", &mut warnings);
+    warnings.unknown_without(cluster, &super::words::UNKNOWN_OF_NODE);
     let of_node = ClaimFilter {
         node: Some(name.clone()),
         ..ClaimFilter::default()
@@ -103,19 +100,14 @@ pub fn node(cluster: &Cluster, name: &Str, selectors: &ClassSelectors, now: Time
         return None;
     }
     let wanted = WantedNode::of(cluster, name);
+    let Node { spec, status, .. } = known.map_or_else(Node::default, |node| Node::clone(node));
     Some(NodeDescription {
         identity: Identity::of(wanted.meta()),
         exists: (known.is_some() || cluster.gap(Kind::Node, "").is_none()).then_some(known.is_some()),
-        unschedulable: known.is_some_and(|node| node.spec.unschedulable),
-        taints: known
-            .map(|node| node.spec.taints.iter().map(Taint::to_string).collect())
-            .unwrap_or_default(),
-        conditions: known
-            .map(|node| node.status.conditions.iter().map(ConditionItem::of).collect())
-            .unwrap_or_default(),
-        kubelet_version: known
-            .map(|node| node.status.node_info.kubelet_version.clone())
-            .unwrap_or_default(),
+        unschedulable: spec.unschedulable,
+        taints: spec.taints.iter().map(Taint::to_string).collect(),
+        conditions: status.conditions.iter().map(ConditionItem::of).collect(),
+        kubelet_version: status.node_info.kubelet_version,
         pools: pools(cluster, &wanted, &listed.items),
         devices: listed.items,
         claims,

@@ -109,12 +109,7 @@ pub const POD_NEEDS: [Kind; 8] = [
 pub fn pod(cluster: &Cluster, key: &Key, now: Time) -> Option<PodDescription> {
     let pod = cluster.pod(key)?;
     let mut warnings = Warnings::default();
-    warnings.unknown_without(cluster, &words::UNKNOWN_OF_POD);
-    if let Some(gap) = cluster.gap(Kind::ResourceClaim, &key.namespace) {
-        warnings.unknown(words::UNKNOWN_CLAIMS, gap);
-    }
-    let needed = [Kind::Node, Kind::ResourceClaimTemplate];
-    super::warn_of_stages(cluster, &needed, &key.namespace, &mut warnings);
+    warnings.unknown_in(cluster, &key.namespace, &words::UNKNOWN_OF_POD);
     let mut claims: Vec<_> = pod
         .spec
         .resource_claims

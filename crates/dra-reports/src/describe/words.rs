@@ -4,14 +4,15 @@ use dra_model::{Key, Kind, Pod, Str};
 use dra_rules::reservation::{Unusable, may_run};
 
 /// What is unknown of a claim without a kind.
-pub(super) const UNKNOWN_OF_CLAIM: [(Kind, &str); 2] = [
+pub(super) const UNKNOWN_OF_CLAIM: [(Kind, &str); 4] = [
     (
         Kind::ResourceSlice,
         "it is unknown whether its devices are published, and which taints they have",
     ),
     (Kind::DeviceTaintRule, "taints of rules are unknown"),
+    (Kind::Node, UNKNOWN_STAGES),
+    (Kind::ResourceClaimTemplate, UNKNOWN_STAGES),
 ];
-
 /// What is unknown of a class without a kind.
 pub(super) const UNKNOWN_OF_CLASS: [(Kind, &str); 3] = [
     (Kind::ResourceSlice, "devices of the class are unknown"),
@@ -21,21 +22,27 @@ pub(super) const UNKNOWN_OF_CLASS: [(Kind, &str); 3] = [
     ),
     (Kind::ResourceClaimTemplate, "templates of the class are unknown"),
 ];
-
-/// What is unknown of a pod without a kind that has no namespace.
-pub(super) const UNKNOWN_OF_POD: [(Kind, &str); 2] = [
+/// What is unknown of a pod without a kind.
+pub(super) const UNKNOWN_OF_POD: [(Kind, &str); 5] = [
     (Kind::ResourceSlice, "taints of its devices are unknown"),
     (Kind::DeviceTaintRule, "taints of rules are unknown"),
+    (Kind::ResourceClaim, "the state of its claims is unknown"),
+    (Kind::Node, UNKNOWN_STAGES),
+    (Kind::ResourceClaimTemplate, UNKNOWN_STAGES),
 ];
-
-pub(super) const UNKNOWN_CLAIMS: &str = "the state of its claims is unknown";
-
+/// What is unknown of a node without a kind.
+pub(super) const UNKNOWN_OF_NODE: [(Kind, &str); 2] = [
+    (Kind::Node, "the node itself is unknown"),
+    (Kind::ResourceClaimTemplate, UNKNOWN_STAGES),
+];
+/// What is unknown of the pods of a device without a kind.
+pub(super) const UNKNOWN_OF_USERS: [(Kind, &str); 3] = [
+    (Kind::Node, UNKNOWN_STAGES),
+    (Kind::ResourceClaimTemplate, UNKNOWN_STAGES),
+    (Kind::Event, UNKNOWN_STAGES),
+];
 pub(super) const UNKNOWN_EVENTS: &str = "events are unknown";
-
-pub(super) const UNKNOWN_NODE: &str = "the node itself is unknown";
-
-pub(super) const UNKNOWN_STAGES: &str =
-    "not everything that keeps pods from starting or terminating is known";
+const UNKNOWN_STAGES: &str = "not everything that keeps pods from starting or terminating is known";
 
 pub(super) const NO_CLAIM_NEEDED: &str = "no claim is needed";
 

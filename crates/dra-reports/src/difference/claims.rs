@@ -25,12 +25,8 @@ impl Held {
     /// What the claim holds; nothing unless it is allocated.
     fn of(claim: &Claim) -> Option<Self> {
         claim.status.allocation.as_ref()?;
-        let node = match ClaimNode::of(claim) {
-            ClaimNode::One(name) => Some(name.clone()),
-            ClaimNode::None | ClaimNode::Any | ClaimNode::Several => None,
-        };
         let mut held = Self {
-            node,
+            node: ClaimNode::of(claim).only().cloned(),
             devices: Vec::new(),
         };
         held.add(claim);

@@ -179,7 +179,10 @@ impl Compared<'_, '_> {
             taints.map(without_time).collect::<BTreeSet<Taint>>()
         });
         let items = |taints: &BTreeSet<Taint>, others: &BTreeSet<Taint>| -> Vec<DeviceTaintItem> {
-            taints.difference(others).map(|taint| item(taint, None)).collect()
+            taints
+                .difference(others)
+                .map(|taint| DeviceTaintItem::new(taint, None))
+                .collect()
         };
         let taints_added = items(&taints_after, &taints_before);
         let taints_removed = items(&taints_before, &taints_after);
@@ -250,16 +253,6 @@ fn without_time(taint: &Taint) -> Taint {
     }
 }
 
-fn item(taint: &Taint, rule: Option<&Str>) -> DeviceTaintItem {
-    DeviceTaintItem {
-        key: taint.key.clone(),
-        value: taint.value.clone(),
-        effect: taint.effect.clone(),
-        time_added: taint.time_added,
-        rule: rule.cloned(),
-    }
-}
-
 /// Rules that differ in their taint or their selector.
 pub(super) fn rules(sides: &Sides<'_>) -> Vec<RuleChange> {
     let [before, after] = sides.both().map(|cluster| {
@@ -290,8 +283,8 @@ pub(super) fn rules(sides: &Sides<'_>) -> Vec<RuleChange> {
             existence,
             previous_taint: previous
                 .filter(|previous| *previous != taint)
-                .map(|previous| item(&previous, Some(&name))),
-            taint: item(&taint, Some(&name)),
+                .map(|previous| DeviceTaintItem::new(&previous, Some(&name))),
+            taint: DeviceTaintItem::new(&taint, Some(&name)),
             devices: selected(cluster, rule),
             name,
         });

@@ -1,10 +1,8 @@
 //! The findings of one object, for its description.
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 
-use super::{CheckRequest, Code, Counts, Finding, FindingList, IDLE, Question, Selection, Subject, Topic};
+use super::{CheckRequest, Code, Counts, Finding, FindingList, Selection, Subject, Topic};
 use dra_model::{Kind, Str, Time};
 
 /// The findings of one object.
@@ -51,15 +49,13 @@ impl CheckRequest {
                 && is_told_in_part
         };
         Self {
-            question: Question::Now,
-            codes: Code::all().filter(is_told).collect::<BTreeSet<_>>(),
+            codes: Code::all().filter(is_told).collect(),
             selection: Selection {
                 namespace,
                 ..Selection::default()
             },
-            now,
-            idle: IDLE,
             in_part,
+            ..Self::now(now)
         }
     }
 }

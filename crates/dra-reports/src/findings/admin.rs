@@ -10,7 +10,7 @@ use serde_json::json;
 use super::finding::{Subject, scoped_key};
 use super::words::{self, Forbidden};
 use super::{Code, Finding, Look};
-use crate::script::{Command, patch};
+use crate::script::{Command, merge};
 use dra_model::{Bare, Claim, Component, DeviceId, Gate, Key, Kind, Meta, Str};
 use dra_rules::validation::ADMIN_ACCESS;
 
@@ -125,9 +125,8 @@ fn open(look: &mut Look<'_>, namespace: &Bare, askers: &[Asker<'_>]) {
     .joins([scoped_key(Kind::Namespace, &metadata.name)]);
     look.add(if askers.is_empty() && is_known {
         let without = json!({"metadata": {"labels": {ADMIN_ACCESS: null}}});
-        let flags = ["--type=merge"];
         finding
-            .fix(patch(Kind::Namespace, None, &metadata.name, &flags, &without))
+            .fix(merge(Kind::Namespace, &metadata.key(), &without))
             .note(words::ADMIN_IS_UNUSED)
     } else {
         finding.advice(words::ADMIN_IS_USED)

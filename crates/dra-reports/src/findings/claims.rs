@@ -11,7 +11,7 @@ use super::{Code, Finding, Look, words};
 use crate::remedy::{
     Remedy, UNATTACHABLE, ask_for, ask_for_in, can_taint, drop_finalizers, release, renew, replace_pods,
 };
-use crate::script::{Command, NoCommand, Resource, Script, delete_in, keep_off_device, no_finalizers, patch};
+use crate::script::{Command, NoCommand, Resource, Script, delete_in, keep_off_device, merge, no_finalizers};
 use dra_model::{
     Claim, ClaimSpec, ClaimTemplate, FINALIZER, Key, Kind, Meta, NO_EXECUTE, PodGroup, Toleration,
 };
@@ -69,16 +69,6 @@ pub(super) fn look(look: &mut Look<'_>) {
             group_is_stuck(look, group);
         }
     }
-}
-
-fn without_finalizers(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
-    patch(
-        kind,
-        Some(&key.namespace),
-        &key.name,
-        &["--type=merge"],
-        &no_finalizers(),
-    )
 }
 
 pub(super) fn describe(claim: &Claim) -> Result<Script, NoCommand> {
@@ -142,7 +132,7 @@ fn claim_is_stuck(look: &mut Look<'_>, claim: &Claim) {
     let fix = if claim.status.allocation.is_some() {
         release(claim)
     } else {
-        without_finalizers(Kind::ResourceClaim, &claim.key())
+        merge(Kind::ResourceClaim, &claim.key(), &no_finalizers())
     };
     look.add(
         Finding::new(Code::DeletionStuck, Subject::claim(claim), message)
@@ -190,7 +180,7 @@ fn group_is_stuck(look: &mut Look<'_>, group: &Arc<PodGroup>) {
             Subject::of(Kind::PodGroup, &group.metadata),
             words::GROUP_IS_STUCK.to_owned(),
         )
-        .fix(without_finalizers(Kind::PodGroup, &key))
+        .fix(merge(Kind::PodGroup, &key, &no_finalizers()))
         .joins([(Kind::PodGroup, key)]),
     );
 }
@@ -253,7 +243,7 @@ fn bindings(look: &mut Look<'_>, claim: &Claim) {
             bound.into_iter().map(|(_, key)| key).collect(),
         );
     }
-    if waiting.is_empty() || !binding_timed_out(claim, look.now) {
+    if waiting.is_empty() || !binding_timed_out(claim, look.request.now) {
         return;
     }
     let waiting: Vec<_> = waiting.into_iter().map(|(_, key)| key).collect();

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use strum::{Display, IntoStaticStr};
 
+use crate::listing::some_of;
 use dra_model::Kind;
 
 /// How bad a finding is, mildest first.
@@ -384,21 +385,11 @@ fn alike(word: &str) -> String {
     let word = word.to_ascii_lowercase();
     let named = |facts: &&Facts| word.len() > 2 && facts.name.contains(&word);
     let names = TABLE.iter().map(|(_, facts)| facts).filter(named);
-    let names: Vec<String> = names
-        .map(|facts| format!("{} {}", facts.code, facts.name))
-        .collect();
-    match names.as_slice() {
-        [] => String::new(),
-        [one] => format!("; did you mean {one}?"),
-        names => {
-            let more = match names.len().saturating_sub(TOLD) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            let told = names.iter().take(TOLD).map(String::as_str).collect::<Vec<_>>();
-            format!("; did you mean {}{more}?", told.join(", "))
-        }
+    let names = some_of(TOLD, names.map(|facts| format!("{} {}", facts.code, facts.name)));
+    if names.is_empty() {
+        return names;
     }
+    format!("; did you mean {names}?")
 }
 
 impl FromStr for Code {

@@ -6,14 +6,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::finding::{Subject, claim_key, scoped_key};
+use itertools::Itertools;
+
+use super::finding::{Subject, claim_key, slice_key};
 use super::reservations::free;
 use super::{Code, Finding, Look, Severity, words};
-use crate::HealthReport;
 use crate::remedy::{Remedy, can_taint};
 use crate::script::{
     Command, describe_device, describe_pool, evict_from_device, field_selector, taint_device,
 };
+use crate::{ClaimNode, HealthReport};
 use dra_allocator::devices::{Holder, Inventory, is_allocated_twice};
 use dra_model::{Claim, Cluster, Device, DeviceId, Key, Kind, Pool, Quantity, Str};
 use dra_rules::health::{Broken, Health, HealthIndex, broken_with_partitions};
@@ -63,11 +65,16 @@ fn broken_partitions(look: &mut Look<'_>) {
         let message = words::broken_partitions(&taint, &free);
         look.add(
             Finding::new(Code::BrokenPartitions, Subject::device(&id), message)
-                .advice(words::taint_partitions(&id.driver))
+                .ask_driver(&id.driver, words::TAINT_PARTITIONS)
                 .look(describe_pool(&id.pool_id()))
                 .joins(slices),
         );
     }
+}
+
+/// Devices that claims hold, each once.
+fn allocated(cluster: &Cluster) -> impl Iterator<Item = &DeviceId> {
+    cluster.allocated_devices().map(|(device, _)| device).dedup()
 }
 
 /// Devices with more than one holder that takes something, unless each has a share of its own.
@@ -76,13 +83,8 @@ fn broken_partitions(look: &mut Look<'_>) {
 /// the first of them is deallocated.
 fn allocated_twice(look: &mut Look<'_>) {
     let mut found = Vec::new();
-    let mut last: Option<&DeviceId> = None;
     let inventory = look.inventory();
-    for (device, _) in look.cluster.allocated_devices() {
-        if last == Some(device) {
-            continue;
-        }
-        last = Some(device);
+    for device in allocated(look.cluster) {
         let takers: Vec<&Holder<'_>> = inventory
             .holders(device)
             .iter()
@@ -114,7 +116,11 @@ fn twice(look: &Look<'_>, device: &DeviceId, takers: &[&Holder<'_>]) -> Finding 
 /// Deallocates as many claims as needed, the last allocated first.
 fn give_back(look: &Look<'_>, claims: BTreeSet<Key>, is_wrong: impl Fn(&Cluster) -> bool) -> Remedy {
     let mut claims: Vec<&Arc<Claim>> = claims.iter().filter_map(|key| look.cluster.claim(key)).collect();
-    claims.sort_by_key(|claim| std::cmp::Reverse((allocated_at(claim), claim.key())));
+    let allocated = |claim: &Claim| {
+        let allocation = claim.status.allocation.as_ref();
+        allocation.and_then(|allocation| allocation.allocation_timestamp)
+    };
+    claims.sort_by_key(|claim| std::cmp::Reverse((allocated(claim), claim.key())));
     let mut without = look.cluster.clone();
     let mut remedy = Remedy::default();
     for claim in claims {
@@ -125,10 +131,6 @@ fn give_back(look: &Look<'_>, claims: BTreeSet<Key>, is_wrong: impl Fn(&Cluster)
         }
     }
     remedy
-}
-
-fn allocated_at(claim: &Claim) -> Option<dra_model::Time> {
-    claim.status.allocation.as_ref()?.allocation_timestamp
 }
 
 /// One finding for each claim that holds devices which no slice publishes.
@@ -150,7 +152,7 @@ fn not_published(look: &mut Look<'_>) {
         };
         let node = node_of(look.cluster, claim);
         let is_awaited = |device: &DeviceId| {
-            node.and_then(|node| republishing(look.cluster, node, Some(&device.driver), look.now))
+            node.and_then(|node| republishing(look.cluster, node, Some(&device.driver), look.request.now))
                 .is_some()
         };
         devices.retain(|device| !is_awaited(device));
@@ -169,7 +171,7 @@ fn not_published(look: &mut Look<'_>) {
             .filter_map(|device| look.cluster.pool(&device.pool_id()));
         let slices: Vec<_> = slices
             .flat_map(|pool| pool.slices)
-            .map(|slice| scoped_key(Kind::ResourceSlice, &slice.metadata.name))
+            .map(|slice| slice_key(slice))
             .collect();
         let message = words::not_published(&devices, driver, there);
         let finding = Finding::new(Code::DeviceNotPublished, Subject::claim(claim), message)
@@ -189,13 +191,11 @@ fn not_published(look: &mut Look<'_>) {
 
 /// The node where the devices of the claim are used: the only one that reaches them, or that of a pod which has the claim.
 fn node_of<'c>(cluster: &'c Cluster, claim: &'c Claim) -> Option<&'c Str> {
-    let selector = claim.status.allocation.as_ref()?.node_selector.as_ref();
-    if let Some(node) = selector.and_then(|selector| selector.single_node()) {
-        return Some(node);
-    }
+    claim.status.allocation.as_ref()?;
     let key = claim.key();
     let mut pods = cluster.pods_of_claim(&key);
-    pods.find_map(|pod| pod.node())
+    let only = ClaimNode::of(claim).only();
+    only.or_else(|| pods.find_map(|pod| pod.node()))
 }
 
 /// Counters of pools and capacity of devices that are overdrawn.
@@ -260,7 +260,7 @@ fn oversubscribed(look: &mut Look<'_>) {
                         !overdrawn_capacity(device, &shares).is_empty()
                     }))
                     .look(describe_device(&id))
-                    .joins([scoped_key(Kind::ResourceSlice, &slice.metadata.name)])
+                    .joins([slice_key(slice)])
                     .joins(claims.into_iter().map(claim_key)),
             );
         }
@@ -294,22 +294,14 @@ fn consumed(shares: &[&Holder<'_>], name: &Str) -> Quantity {
 }
 
 fn slices_of(pool: &Pool<'_>) -> Vec<(Kind, Key)> {
-    pool.slices
-        .iter()
-        .map(|slice| scoped_key(Kind::ResourceSlice, &slice.metadata.name))
-        .collect()
+    pool.slices.iter().map(|slice| slice_key(slice)).collect()
 }
 
 /// Devices that are in use and reported as broken.
 fn unhealthy(look: &mut Look<'_>) {
     let health = HealthIndex::of(look.cluster);
     let mut found = Vec::new();
-    let mut last: Option<&DeviceId> = None;
-    for (device, _) in look.cluster.allocated_devices() {
-        if last == Some(device) {
-            continue;
-        }
-        last = Some(device);
+    for device in allocated(look.cluster) {
         if health.reported(device) != Some(Health::Unhealthy) {
             continue;
         }
@@ -331,7 +323,7 @@ fn unhealthy(look: &mut Look<'_>) {
                 .fix(evict_from_device(device, "unhealthy"))
                 .note(words::EVICTS_FROM_DEVICE)
         } else {
-            finding.advice(words::taint_and_delete(&device.driver))
+            finding.ask_driver(&device.driver, words::TAINT_AND_DELETE)
         };
         found.push(
             finding

@@ -7,7 +7,7 @@ use super::finding::{Subject, claim_key, pod_key};
 use super::reservations::free;
 use super::{Code, Finding, Look, Severity, words};
 use crate::remedy::{Remedy, can_taint, end_consumers, end_groups, end_pods};
-use crate::script::{Command, NoCommand, Script, delete_in, taint_driver};
+use crate::script::{Command, delete_in, taint_driver};
 use dra_allocator::devices::{ClassSelectors, DeviceState, WantedNode};
 use dra_model::{Claim, Class, DeviceId, Key, Kind, Pod, Str};
 use dra_rules::kubelet::{Stage, Stages};
@@ -41,12 +41,8 @@ impl Place {
         let Some(wanted) = &self.0 else {
             return true;
         };
-        let selector = claim
-            .status
-            .allocation
-            .as_ref()
-            .and_then(|allocation| allocation.node_selector.as_ref());
-        if let Some(selector) = selector {
+        let allocation = claim.status.allocation.as_ref();
+        if let Some(selector) = allocation.and_then(|allocation| allocation.node_selector.as_ref()) {
             return wanted.matches(selector).unwrap_or(true);
         }
         users(look.cluster, claim).map_or(true, |users| {
@@ -114,7 +110,7 @@ fn in_use(look: &mut Look<'_>, driver: &Str, place: &Place, claim: &Claim) {
 
 /// Pods that need the kubelet to call the driver now: without it they neither start nor terminate.
 fn awaited(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
-    let stages = Stages::of(look.cluster, look.now);
+    let stages = Stages::of(look.cluster, look.request.now);
     for stage in stages.all() {
         let pod = stage.pod;
         if node.is_some_and(|node| pod.node() != Some(node)) || pod.node().is_none() {
@@ -133,22 +129,15 @@ fn awaited(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
             continue;
         }
         let message = words::driver_awaited(is_ending);
+        let explain = Command::dra("explain").here().about(Kind::Pod, &pod.key());
         look.add(
             Finding::new(Code::DriverAwaited, Subject::pod(pod), message)
                 .advice(words::STOP_DRIVER_LATER)
-                .look(explain_pod(pod))
+                .look(explain.done())
                 .joins([pod_key(pod.key())])
                 .joins(claims.iter().map(|claim| claim_key(claim.key()))),
         );
     }
-}
-
-fn explain_pod(pod: &Pod) -> Result<Script, NoCommand> {
-    Command::dra("explain")
-        .here()
-        .object(Kind::Pod, &pod.metadata.name)
-        .namespace(&pod.metadata.namespace)
-        .done()
 }
 
 /// Claims without devices that need a class which only this driver serves.
@@ -270,6 +259,6 @@ fn still_given_out(look: &mut Look<'_>, driver: &Str, place: &Place) {
             .fix(taint_driver(driver, node))
             .note(words::KEEPS_OFF_DRIVER)
     } else {
-        finding.advice(words::taint_or_cordon(driver))
+        finding.ask_driver(driver, words::TAINT_OR_CORDON)
     });
 }

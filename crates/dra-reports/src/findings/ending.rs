@@ -21,14 +21,6 @@ pub(super) fn look(look: &mut Look<'_>) {
         return;
     }
     let stuck: Vec<_> = cluster.pods().filter(|pod| is_stuck(look, pod)).collect();
-    let mut pods_of: BTreeMap<&Str, Vec<&Arc<Pod>>> = BTreeMap::new();
-    if !stuck.is_empty() {
-        for pod in cluster.pods() {
-            if let Some(node) = pod.node() {
-                pods_of.entry(node).or_default().push(pod);
-            }
-        }
-    }
     for pod in stuck {
         let Some(node) = pod.node().and_then(|name| cluster.node(name)) else {
             continue;
@@ -37,8 +29,7 @@ pub(super) fn look(look: &mut Look<'_>) {
         if Heartbeat::of(node).is_silent() {
             continue;
         }
-        let neighbours = pods_of.get(&node.metadata.name).map_or(&[][..], Vec::as_slice);
-        of_pod(look, pod, node, neighbours);
+        of_pod(look, pod, node);
     }
 }
 
@@ -66,13 +57,13 @@ fn held<'a>(cluster: &'a Cluster, pod: &Pod) -> BTreeMap<&'a Str, BTreeSet<Key>>
     held
 }
 
-fn of_pod(look: &mut Look<'_>, pod: &Arc<Pod>, node: &Node, neighbours: &[&Arc<Pod>]) {
+fn of_pod(look: &mut Look<'_>, pod: &Arc<Pod>, node: &Node) {
     let cluster = look.cluster;
     let name = &node.metadata.name;
     for (driver, claims) in held(cluster, pod) {
         // What a driver publishes for several nodes does not show which of them its plugin runs on.
         if publishes_for(cluster, driver, &node.metadata) != Some(false)
-            || republishing(cluster, name, Some(driver), look.now).is_some()
+            || republishing(cluster, name, Some(driver), look.request.now).is_some()
         {
             continue;
         }
@@ -81,10 +72,8 @@ fn of_pod(look: &mut Look<'_>, pod: &Arc<Pod>, node: &Node, neighbours: &[&Arc<P
             look.found.unknown.unknown(&what, gap);
             continue;
         }
-        if neighbours
-            .iter()
-            .any(|other| may_be_of_driver(look, driver, other))
-        {
+        let mut neighbours = cluster.pods_of_node(name);
+        if neighbours.any(|other| may_be_of_driver(look, driver, other)) {
             continue;
         }
         let message = words::driver_is_gone(pod, name, driver, &claims);

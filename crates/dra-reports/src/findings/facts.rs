@@ -67,7 +67,8 @@ pub(super) enum Fault {
 /// A driver that cannot write the status of its devices.
 pub(super) struct Lacking {
     pub(super) driver: Str,
-    pub(super) accounts: BTreeSet<Account>,
+    /// Service accounts that it runs with.
+    pub(super) accounts: BTreeSet<Key>,
     /// Where, empty for everywhere.
     pub(super) namespaces: Vec<Str>,
     /// The verbs that would do.
@@ -76,28 +77,9 @@ pub(super) struct Lacking {
     pub(super) is_shown: bool,
 }
 
-/// A service account.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, derive_more::Display)]
-#[display("serviceaccount/{namespace}/{name}")]
-pub(super) struct Account {
-    pub(super) namespace: Str,
-    pub(super) name: Str,
-}
-
 /// Why a release does not start with the value of a gate.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum GateFault {
     Unknown,
     LockedTo(bool),
-}
-
-/// What the release that fixes a bug does instead.
-#[derive(Clone, Copy)]
-pub(super) enum NewMeaning {
-    BareRule,
-    Evicted,
-    AllDevices,
-    Amount,
-    Distinct,
-    Configuration,
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use strum::Display;
 
-use super::{Code, Severity};
+use super::{Code, Severity, words};
 pub use crate::listing::some;
 use crate::remedy::Remedy;
 use crate::script::{Arguments, NoCommand, Script};
@@ -255,6 +255,24 @@ impl Finding {
         Self { severity, ..self }
     }
 
+    /// An error where `is_error`, or else a warning.
+    pub(super) fn error_if(self, is_error: bool) -> Self {
+        self.severity(if is_error {
+            Severity::Error
+        } else {
+            Severity::Warning
+        })
+    }
+
+    /// A warning where `is_warning`, or else good to know.
+    pub(super) fn warning_if(self, is_warning: bool) -> Self {
+        self.severity(if is_warning {
+            Severity::Warning
+        } else {
+            Severity::Info
+        })
+    }
+
     /// A command helps. Where a name allows none, that is reported instead.
     pub(super) fn fix(self, fix: Result<Script, NoCommand>) -> Self {
         match fix {
@@ -281,31 +299,26 @@ impl Finding {
     /// No command helps: the sentence says what to do.
     pub(super) fn advice(mut self, sentence: impl Into<String>) -> Self {
         let sentence = sentence.into();
-        self.add_note(&sentence);
+        add_note(&mut self.note, &sentence);
         self.fix = Some(Fix::Sentence(sentence));
         self
+    }
+
+    /// The driver's owner can help, as the rest of the sentence says.
+    pub(super) fn ask_driver(self, driver: &str, what: &str) -> Self {
+        self.advice(words::ask_driver(driver, what))
     }
 
     /// Condition of the command, or an alternative to it.
     pub(super) fn note(mut self, note: impl Into<String>) -> Self {
         let note = note.into();
-        self.add_note(&note);
         match instruction(&note) {
             ("first", condition) => self.first.push(condition.to_owned()),
             _ => self.rest.push(note.clone()),
         }
-        self.fix_note = Some(match self.fix_note {
-            None => note,
-            Some(before) => format!("{before}; {note}"),
-        });
+        add_note(&mut self.fix_note, &note);
+        add_note(&mut self.note, &note);
         self
-    }
-
-    fn add_note(&mut self, note: &str) {
-        self.note = Some(match self.note.take() {
-            None => note.to_owned(),
-            Some(before) => format!("{before}; {note}"),
-        });
     }
 
     /// What shows more. A name that allows no command is not reported here, because the finding reports it.
@@ -336,6 +349,13 @@ impl Finding {
     }
 }
 
+fn add_note(notes: &mut Option<String>, note: &str) {
+    match notes {
+        None => *notes = Some(note.to_owned()),
+        Some(before) => *before += &format!("; {note}"),
+    }
+}
+
 /// The claim with that key as evidence.
 pub(super) fn claim_key(key: Key) -> (Kind, Key) {
     (Kind::ResourceClaim, key)
@@ -344,6 +364,11 @@ pub(super) fn claim_key(key: Key) -> (Kind, Key) {
 /// The pod with that key as evidence.
 pub(super) fn pod_key(key: Key) -> (Kind, Key) {
     (Kind::Pod, key)
+}
+
+/// The slice as evidence.
+pub(super) fn slice_key(slice: &Slice) -> (Kind, Key) {
+    scoped_key(Kind::ResourceSlice, &slice.metadata.name)
 }
 
 /// The object of a kind without namespace as evidence.

@@ -85,7 +85,7 @@ fn of_claim<'a>(look: &mut Look<'a>, stages: &Stages<'a>, claim: &Claim) {
     let Some(since) = allocated.map(|allocated| signs.fold(allocated, Time::max)) else {
         return;
     };
-    if !look.has_lasted(Some(since), look.idle.as_secs()) {
+    if !look.has_lasted(Some(since), look.request.idle.as_secs()) {
         return;
     }
     let message = words::idle(claim, &waiting, since);

@@ -50,7 +50,7 @@ pub use upgrade::{Upgrade, UpgradeError};
 use super::{Selection, Warnings};
 use crate::warnings::{all_missing, are_alike};
 use dra_allocator::devices::Inventory;
-use dra_model::{Claim, Cluster, Component, Gap, Key, Kind, Pod, Str, Time};
+use dra_model::{Claim, Cluster, Component, Environment, Evidence, Gap, Gate, Key, Kind, Pod, Str, Time};
 use dra_rules::reservation::owning_group;
 use dra_rules::scheduling::{Run, in_order};
 
@@ -301,9 +301,13 @@ pub fn check_by(cluster: &Cluster, request: &CheckRequest, run: Run<'_>) -> Find
         rights::look,
         stages::look,
     ];
-    let shared = Shared::new(cluster);
+    let shared = Shared {
+        cluster,
+        inventory: OnceLock::new(),
+        group_claims: OnceLock::new(),
+    };
     let mut look = Look::new(&shared, request);
-    look.note_gaps(request);
+    look.note_gaps();
     match &request.question {
         Question::Now => {
             let families: Vec<OnceLock<Found>> = NOW.iter().map(|_| OnceLock::new()).collect();
@@ -322,7 +326,7 @@ pub fn check_by(cluster: &Cluster, request: &CheckRequest, run: Run<'_>) -> Find
         Question::Downgrade(target) => downgrade::look(&mut look, target),
         Question::Upgrade(upgrade) => upgrade::look(&mut look, upgrade),
     }
-    look.report(request)
+    look.report()
 }
 
 /// Objects to read again, claims before pods so that an absence is conclusive, each once.
@@ -373,16 +377,6 @@ struct Shared<'a> {
     group_claims: OnceLock<GroupClaims<'a>>,
 }
 
-impl<'a> Shared<'a> {
-    fn new(cluster: &'a Cluster) -> Self {
-        Self {
-            cluster,
-            inventory: OnceLock::new(),
-            group_claims: OnceLock::new(),
-        }
-    }
-}
-
 /// What was found.
 #[derive(Default)]
 struct Found {
@@ -404,10 +398,7 @@ impl Found {
 /// A cluster being looked at, with what was found so far.
 struct Look<'a> {
     cluster: &'a Cluster,
-    now: Time,
-    idle: Duration,
-    in_part: bool,
-    codes: &'a BTreeSet<Code>,
+    request: &'a CheckRequest,
     shared: &'a Shared<'a>,
     found: Found,
 }
@@ -416,17 +407,14 @@ impl<'a> Look<'a> {
     fn new(shared: &'a Shared<'a>, request: &'a CheckRequest) -> Self {
         Self {
             cluster: shared.cluster,
-            now: request.now,
-            idle: request.idle,
-            in_part: request.in_part,
-            codes: &request.codes,
+            request,
             shared,
             found: Found::default(),
         }
     }
 
     fn wants(&self, code: Code) -> bool {
-        self.codes.contains(&code)
+        self.request.codes.contains(&code)
     }
 
     fn wants_any(&self, codes: &[Code]) -> bool {
@@ -472,11 +460,12 @@ impl<'a> Look<'a> {
 
     /// Whether something that began at `since` has lasted for so many seconds. What has no time began long ago.
     fn has_lasted(&self, since: Option<Time>, seconds: u64) -> bool {
-        since.is_none_or(|since| self.now.since(since).as_secs() >= seconds)
+        since.is_none_or(|since| self.request.now.since(since).as_secs() >= seconds)
     }
 
     /// A kind that could not be read makes the answer of every finding that needs it unknown.
-    fn note_gaps(&mut self, request: &CheckRequest) {
+    fn note_gaps(&mut self) {
+        let request = self.request;
         let namespace = request.selection.namespace.as_deref().unwrap_or_default();
         // Of one place and one reason each.
         let mut hidden: Vec<(BTreeSet<Code>, BTreeSet<&Gap>)> = Vec::new();
@@ -514,7 +503,8 @@ impl<'a> Look<'a> {
         }
     }
 
-    fn report(self, request: &CheckRequest) -> FindingList {
+    fn report(self) -> FindingList {
+        let request = self.request;
         let mut items = self.found.findings;
         let selection = &request.selection;
         if let Some(namespace) = &selection.namespace {
@@ -538,7 +528,7 @@ impl<'a> Look<'a> {
                 scope.node.clone_from(node);
             }
             Question::Downgrade(target) => {
-                scope.to_version = target.is_older(self.cluster).then(|| target.version());
+                scope.to_version = target.older.then(|| target.version());
                 scope.disabled_gates = target.disabled().map(|gate| gate.name()).collect();
             }
             Question::Upgrade(upgrade) => {
@@ -564,9 +554,18 @@ impl<'a> Look<'a> {
     }
 }
 
-/// The names of those of `components` whose gates are not `known`.
-fn unseen(known: &[Component], components: &[Component]) -> Vec<&'static str> {
-    let unseen = components.iter().filter(|component| !known.contains(component));
+/// Whether the gates of the component are known. That something is served shows one gate, and not what else it was started with.
+fn is_seen(environment: &Environment, component: Component) -> bool {
+    Gate::all()
+        .map(|gate| environment.gate(component, gate).evidence)
+        .any(|evidence| evidence.is_of_now() && !matches!(evidence, Evidence::Served(_)))
+}
+
+/// The names of those of `components` whose gates are unknown.
+fn unseen(environment: &Environment, components: &[Component]) -> Vec<&'static str> {
+    let unseen = components
+        .iter()
+        .filter(|component| !is_seen(environment, **component));
     unseen.map(<&str>::from).collect()
 }
 

@@ -5,9 +5,9 @@ use std::mem::discriminant;
 use std::sync::Arc;
 
 use super::facts::{Likeness, PluginPod, Similar};
-use super::finding::{Subject, pod_key, scoped_key};
+use super::finding::{Subject, pod_key, scoped_key, slice_key};
 use super::stages::stages;
-use super::{Code, Finding, Look, Severity, words};
+use super::{Code, Finding, Look, words};
 use crate::driver_chain::unmatched_selector;
 use crate::script::{Command, delete, describe_pool};
 use crate::stage::{look_at_link, mend_link, pods_on};
@@ -69,7 +69,7 @@ fn node_is_missing(look: &mut Look<'_>, slice: &Slice) {
         Finding::new(Code::NodeMissing, Subject::slice(slice), message)
             .fix(delete(Kind::ResourceSlice, [&slice.metadata.name]))
             .joins(nodes)
-            .joins([scoped_key(Kind::ResourceSlice, &slice.metadata.name)]),
+            .joins([slice_key(slice)]),
     );
 }
 
@@ -218,7 +218,7 @@ fn drivers<'a>(look: &mut Look<'a>) -> BTreeSet<(&'a Str, &'a Str)> {
             for node in cluster.nodes() {
                 let name = &node.metadata.name;
                 if !service.named.contains(name)
-                    && republishing(cluster, name, Some(driver), look.now).is_none()
+                    && republishing(cluster, name, Some(driver), look.request.now).is_none()
                     && let Some(finding) = without_slices(look, driver, node, &alike, plugin)
                 {
                     found.push(finding);
@@ -247,23 +247,14 @@ fn without_devices(pool: &Pool<'_>, others: usize, alike: &BTreeMap<&Str, Likene
         .flat_map(|slice| nodes_of_slice(slice))
         .collect();
     let likeness = nodes.iter().find_map(|node| alike.get(*node));
-    let severity = if others == 0 || likeness.is_some() {
-        Severity::Warning
-    } else {
-        Severity::Info
-    };
     let message = words::pool_is_empty(driver, nodes.first().copied(), others, likeness);
-    let slices = pool
-        .slices
-        .iter()
-        .map(|slice| scoped_key(Kind::ResourceSlice, &slice.metadata.name));
     let finding = Finding::new(Code::PoolWithoutDevices, Subject::pool(&pool.id), message)
-        .severity(severity)
-        .advice(words::finds_nothing(driver))
+        .warning_if(others == 0 || likeness.is_some())
+        .ask_driver(driver, words::FINDS_NOTHING)
         .look(describe_pool(&pool.id));
     Some(match likeness {
         Some(_) => finding
-            .joins(slices)
+            .joins(pool.slices.iter().map(|slice| slice_key(slice)))
             .joins(nodes.iter().map(|node| scoped_key(Kind::Node, node))),
         None => finding,
     })
@@ -350,18 +341,12 @@ fn without_slices(
     let is_sure =
         likeness.is_none_or(Likeness::is_hardware) || plugin.is_some() || look.is_hidden(Kind::Pod, "");
     let finding = Finding::new(Code::NodeWithoutSlices, Subject::node(node), message)
-        .severity(if is_sure {
-            Severity::Warning
-        } else {
-            Severity::Info
-        })
-        .advice(words::serves_not(driver))
+        .warning_if(is_sure)
+        .ask_driver(driver, words::SERVES_NOT)
         .look(pods_on(name))
-        .joins([scoped_key(Kind::Node, name)]);
-    Some(match key {
-        Some(key) => finding.joins([pod_key(key)]),
-        None => finding,
-    })
+        .joins([scoped_key(Kind::Node, name)])
+        .joins(key.map(pod_key));
+    Some(finding)
 }
 
 /// Drivers that publish nothing for nodes that they should serve, or cannot prepare what they publish, each with what is broken first. A
@@ -407,14 +392,11 @@ fn silent_drivers(look: &mut Look<'_>, told: &BTreeSet<(&Str, &Str)>) {
 
 fn silent(driver: &Str, link: &BrokenLink, publishes: bool, nodes: &[&Str]) -> Finding {
     let message = words::driver_is_silent(nodes, link, publishes);
-    let finding = Finding::new(Code::DriverSilent, Subject::driver(driver), message)
+    Finding::new(Code::DriverSilent, Subject::driver(driver), message)
         .advice(mend_link(driver, link))
         .look(look_at_link(link))
-        .joins(nodes.iter().map(|node| scoped_key(Kind::Node, node)));
-    match link.pod() {
-        Some(pod) => finding.joins([pod_key(pod.clone())]),
-        None => finding,
-    }
+        .joins(nodes.iter().map(|node| scoped_key(Kind::Node, node)))
+        .joins(link.pod().cloned().map(pod_key))
 }
 
 /// A pool with a slice for nodes by their labels, where no node has them.
@@ -428,9 +410,9 @@ fn unmatched(look: &mut Look<'_>, pool: &Pool<'_>) {
     let message = words::no_node_matches(slice, selector);
     look.add(
         Finding::new(Code::NodesUnmatched, Subject::pool(&pool.id), message)
-            .advice(words::label_nodes(&pool.id.driver))
+            .ask_driver(&pool.id.driver, words::LABEL_NODES)
             .look(Command::kubectl("get").args(&["nodes", "--show-labels"]).done())
-            .joins([scoped_key(Kind::ResourceSlice, &slice.metadata.name)]),
+            .joins([slice_key(slice)]),
     );
 }
 

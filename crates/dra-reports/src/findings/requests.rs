@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::facts::{Changed, Fault, Request};
 use super::finding::{Subject, claim_key, pod_key, scoped_key};
-use super::{Code, Finding, Look, Severity, words};
+use super::{Code, Finding, Look, words};
 use crate::explanation::unmade_since;
 use crate::remedy::Remedy;
 use crate::script::{Command, NoCommand, Script};
@@ -91,16 +91,11 @@ fn classes(look: &mut Look<'_>) {
         if missing.is_empty() {
             continue;
         }
-        let severity = if kind == Kind::ResourceClaim {
-            Severity::Error
-        } else {
-            Severity::Warning
-        };
         let message = words::class_is_missing(kind, &missing);
         let classes = missing.iter().map(|class| scoped_key(Kind::DeviceClass, class));
         look.add(
             Finding::new(Code::ClassMissing, Subject::of(kind, metadata), message)
-                .severity(severity)
+                .error_if(kind == Kind::ResourceClaim)
                 .advice(words::class_or_other(
                     &missing,
                     &changed_for(look, kind, metadata),
@@ -339,12 +334,7 @@ fn report(look: &mut Look<'_>, kind: Kind, metadata: &Meta, request: &Request<'_
 
 /// The object unchanged.
 fn show(kind: Kind, metadata: &Meta) -> Result<Script, NoCommand> {
-    let get = Command::kubectl("get").object(kind, &metadata.name);
-    let get = if kind.is_namespaced() {
-        get.namespace(&metadata.namespace)
-    } else {
-        get
-    };
+    let get = Command::kubectl("get").about(kind, &metadata.key());
     get.args(&["-o", "yaml"]).done()
 }
 
@@ -404,7 +394,7 @@ fn not_made_since(look: &Look<'_>, pod: &Pod) -> Option<Time> {
         };
         let has_admin_access = |asked: Request<'_>| asked.asked.admin_access == Some(true);
         let is_refused = requests_of(&template.spec.spec).any(has_admin_access);
-        unmade_since(look.cluster, pod, template, look.now).filter(|_| !is_refused)
+        unmade_since(look.cluster, pod, template, look.request.now).filter(|_| !is_refused)
     })
 }
 
@@ -455,8 +445,7 @@ fn blocked(look: &mut Look<'_>, pod: &Pod, template: &Meta, refusal: &Refusal<'_
             .remedy(remedy)
             .look(
                 Command::kubectl("describe")
-                    .object(Kind::ResourceQuota, &quota.name)
-                    .namespace(&quota.namespace)
+                    .about(Kind::ResourceQuota, &quota.key())
                     .done(),
             )
             .joins([

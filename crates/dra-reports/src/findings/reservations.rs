@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::finding::{Subject, claim_key, pod_key, scoped_key};
-use super::words::{self, FormerConsumer};
-use super::{Code, Finding, Look, Severity};
+use super::{Code, Finding, Look, words};
 use crate::remedy::{Remedy, end_consumers, end_pods, place_again, release};
 use crate::script::{NoCommand, Script, convert_claim, delete_pods, touch};
 use dra_model::{Claim, Cluster, Component, ConsumerReference, Gate, Key, Kind, MOST_CONSUMERS, Pod, Str};
@@ -59,15 +58,10 @@ fn of_claim(look: &mut Look<'_>, claim: &Arc<Claim>) {
     }
     let entries = claim.status.reserved_for.len();
     if entries >= MANY_ENTRIES {
-        let severity = if entries >= MOST_CONSUMERS {
-            Severity::Error
-        } else {
-            Severity::Warning
-        };
         let message = words::many_reservations(entries);
         look.add(
             Finding::new(Code::ReservationLimit, Subject::claim(claim), message)
-                .severity(severity)
+                .error_if(entries >= MOST_CONSUMERS)
                 .advice(words::SPLIT_CLAIM),
         );
     }
@@ -152,33 +146,27 @@ pub(super) fn convert_kinds<'e>(
     convert(look, claim, Kinds::Named(kinds), command.arg("--yes").done())
 }
 
-/// The command that makes the claim controller sync the claim: any write does.
-fn nudge(claim: &Claim) -> Result<Script, NoCommand> {
-    touch(Kind::ResourceClaim, &claim.key())
-}
-
 fn of_entry(look: &mut Look<'_>, claim: &Claim, entry: &ConsumerReference) {
     let key = claim.metadata.beside(&entry.name);
     let kind = if entry.is_pod() { Kind::Pod } else { Kind::PodGroup };
     let evidence = [claim_key(claim.key()), (kind, key)];
-    let (code, former) = match judge(look.cluster, claim, entry).status {
-        EntryStatus::Gone => (Code::ReservationGone, FormerConsumer::Gone),
-        EntryStatus::Done => (Code::ReservationEnded, FormerConsumer::Finished),
-        EntryStatus::OtherUid => (Code::ReservationReplaced, FormerConsumer::Replaced),
+    let status = judge(look.cluster, claim, entry).status;
+    let code = match status {
+        EntryStatus::Gone => Code::ReservationGone,
+        EntryStatus::Done => Code::ReservationEnded,
+        EntryStatus::OtherUid => Code::ReservationReplaced,
         EntryStatus::UnknownKind => {
             look.add(foreign(look, claim, entry));
             return;
         }
         EntryStatus::Running | EntryStatus::Pending | EntryStatus::Group | EntryStatus::Unknown => return,
     };
+    let message = words::former_consumer(claim, entry, status);
     look.add(
-        Finding::new(
-            code,
-            Subject::claim(claim),
-            words::former_consumer(claim, entry, &former),
-        )
-        .fix(nudge(claim))
-        .joins(evidence),
+        Finding::new(code, Subject::claim(claim), message)
+            // Any write makes the claim controller sync the claim.
+            .fix(touch(Kind::ResourceClaim, &claim.key()))
+            .joins(evidence),
     );
 }
 
@@ -186,13 +174,9 @@ fn of_entry(look: &mut Look<'_>, claim: &Claim, entry: &ConsumerReference) {
 fn foreign(look: &Look<'_>, claim: &Claim, entry: &ConsumerReference) -> Finding {
     let blocks_controller = look.cluster.environment().release().gives_up_at_foreign_entry;
     let message = words::foreign_consumer(claim, entry, blocks_controller);
-    let finding = Finding::new(Code::ReservationForeign, Subject::claim(claim), message)
-        .remedy(convert_kinds(look, claim, [entry]));
-    if blocks_controller {
-        finding.severity(Severity::Error)
-    } else {
-        finding
-    }
+    Finding::new(Code::ReservationForeign, Subject::claim(claim), message)
+        .error_if(blocks_controller)
+        .remedy(convert_kinds(look, claim, [entry]))
 }
 
 /// Pods whose entry the claim controller removes, because they have finished, and adds again, because they have a node

@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::facts::{Account, Lacking};
+use super::facts::Lacking;
 use super::finding::Subject;
 use super::{Code, Finding, Look, words};
 use crate::script::Command;
-use dra_model::{Claim, Cluster, Component, Gap, Gate, Kind, RoleSubject, Str};
+use dra_model::{Claim, Cluster, Component, Gap, Gate, Key, Kind, RoleSubject, Str};
 use dra_rules::access::{Access, Answer, Holder, Question, Request, User};
 use dra_rules::kubelet::{daemon_set_of, is_pod_of};
 
@@ -20,14 +20,7 @@ const WRITES: [&str; 2] = ["update", "patch"];
 pub(super) fn look(look: &mut Look<'_>) {
     let cluster = look.cluster;
     if look.wants(Code::DriverStatusForbidden) && asks_for_rights(cluster) {
-        for lack in drivers_that_lack(cluster) {
-            match lack {
-                Lack::Rights(lacking) => {
-                    look.add(lacking.finding(Code::DriverStatusForbidden, None));
-                }
-                Lack::Unknown(driver, gap) => unknown_rights(look, &driver, gap.as_ref()),
-            }
-        }
+        find_drivers(look, Code::DriverStatusForbidden, None);
     }
     let codes = [
         Code::AdminAccessRights,
@@ -93,44 +86,39 @@ pub(super) fn writes_device_status(cluster: &Cluster, driver: &str) -> bool {
             })
 }
 
-impl Lacking {
-    /// As a finding under `code`; `since` is the minor release that requires the rights, if it is a later one.
-    pub(super) fn finding(&self, code: Code, since: Option<u32>) -> Finding {
-        let severity = if self.is_shown {
-            super::Severity::Error
-        } else {
-            super::Severity::Warning
-        };
-        let message = words::cannot_write_status(self, since);
-        let finding = Finding::new(code, Subject::driver(&self.driver), message).severity(severity);
-        finding.advice(words::add_driver_rule(GROUP, self)).look(
-            Command::kubectl("get")
-                .args(&["clusterrolebindings", "-o", "wide"])
-                .done(),
-        )
-    }
-}
-
 /// What is found of a driver.
-pub(super) enum Lack {
+enum Lack {
     Rights(Lacking),
     /// The driver, and what could not be read. Without a gap its service account is unknown.
     Unknown(Str, Option<Gap>),
 }
 
-/// Adds that it is unknown whether `driver` can write the status of its devices.
-pub(super) fn unknown_rights(look: &mut Look<'_>, driver: &Str, gap: Option<&Gap>) {
-    let unknown = &mut look.found.unknown;
-    match gap {
-        Some(gap) => unknown.unknown(&words::unknown_rights(driver), gap),
-        None => unknown.add(words::unknown_account(driver)),
+/// Finds the drivers that can write the status of claims, but lack what the API server of 1.36 requires besides. `later` is the minor release
+/// that requires it, and the step of the way there, if that is a later one.
+pub(super) fn find_drivers(look: &mut Look<'_>, code: Code, later: Option<(u32, u32)>) {
+    for lack in all_that_lack(look.cluster, &Access::of(look.cluster)) {
+        let unknown = &mut look.found.unknown;
+        match lack {
+            Lack::Rights(lacking) => {
+                let message = words::cannot_write_status(&lacking, later.map(|(minor, _)| minor));
+                let get = Command::kubectl("get").args(&["clusterrolebindings", "-o", "wide"]);
+                let finding = Finding::new(code, Subject::driver(&lacking.driver), message)
+                    .error_if(lacking.is_shown)
+                    .advice(words::add_driver_rule(GROUP, &lacking))
+                    .look(get.done());
+                look.add(Finding {
+                    order: later.map(|(_, step)| step),
+                    ..finding
+                });
+            }
+            Lack::Unknown(driver, Some(gap)) => unknown.unknown(&words::unknown_rights(&driver), &gap),
+            Lack::Unknown(driver, None) => unknown.add(words::unknown_account(&driver)),
+        }
     }
 }
 
-impl Account {
-    fn user(&self) -> User {
-        User::service_account(&self.namespace, &self.name)
-    }
+fn user(account: &Key) -> User {
+    User::service_account(&account.namespace, &account.name)
 }
 
 fn request<'a>(
@@ -152,12 +140,13 @@ fn request<'a>(
 
 /// The service accounts that a driver runs with: those of DaemonSets' pods on the nodes that it publishes for, which may create slices and
 /// are called like the driver, or are the only ones that may and there is no other driver.
-fn accounts(cluster: &Cluster, access: &Access<'_>, driver: &str) -> BTreeSet<Account> {
+fn accounts(cluster: &Cluster, access: &Access<'_>, driver: &str) -> BTreeSet<Key> {
     let nodes: BTreeSet<&Str> = cluster
         .slices()
         .filter(|slice| slice.spec.driver == driver)
         .filter_map(|slice| slice.spec.node_name.as_ref())
         .collect();
+    let default = Str::from("default");
     let mut called = BTreeSet::new();
     let mut others = BTreeSet::new();
     for pod in cluster.pods().filter(|pod| !pod.is_terminal()) {
@@ -170,17 +159,12 @@ fn accounts(cluster: &Cluster, access: &Access<'_>, driver: &str) -> BTreeSet<Ac
         {
             continue;
         }
-        let name = if pod.spec.service_account_name.is_empty() {
-            "default".into()
-        } else {
-            pod.spec.service_account_name.clone()
-        };
-        let account = Account {
-            namespace: pod.metadata.namespace.clone(),
-            name,
-        };
+        let account = pod.metadata.beside(match &pod.spec.service_account_name {
+            name if name.is_empty() => &default,
+            name => name,
+        });
         let publishes = request("create", "resourceslices", "", "", "");
-        let answer = access.allowed_by_roles(&account.user(), &publishes);
+        let answer = access.allowed_by_roles(&user(&account), &publishes);
         if is_pod_of(driver, pod) {
             if answer != Answer::No {
                 called.insert(account);
@@ -195,11 +179,6 @@ fn accounts(cluster: &Cluster, access: &Access<'_>, driver: &str) -> BTreeSet<Ac
         (true, 1) if is_only_driver() => others,
         _ => called,
     }
-}
-
-/// Drivers that can write the status of claims, but lack what the API server of 1.36 requires besides.
-pub(super) fn drivers_that_lack(cluster: &Cluster) -> Vec<Lack> {
-    all_that_lack(cluster, &Access::of(cluster))
 }
 
 /// What the API server can be asked so that it is certain which drivers can write the status of their devices: what no role that was read
@@ -255,7 +234,7 @@ fn of_driver(cluster: &Cluster, access: &Access<'_>, driver: &Str) -> Option<Lac
         let mut wanted = Vec::new();
         let mut intends = BTreeSet::new();
         for account in &accounts {
-            let user = account.user();
+            let user = user(account);
             for verb in WRITES {
                 match access.allows(&user, &request(verb, "resourceclaims", "status", namespace, "")) {
                     Answer::Yes => {}
@@ -347,17 +326,11 @@ fn holders(look: &mut Look<'_>) {
         writers = both(&writers, &binding);
     }
     tell(look, Code::ReservationRights, &writers);
-    let mut tainters = of(
-        &["create", "update", "patch"],
-        GROUP,
-        "devicetaintrules",
-        "",
-        true,
-    );
-    if !on(Gate::DRADeviceTaintRules) {
-        tainters.clear();
+    if on(Gate::DRADeviceTaintRules) {
+        let verbs = ["create", "update", "patch"];
+        let tainters = of(&verbs, GROUP, "devicetaintrules", "", true);
+        tell(look, Code::TaintRights, &tainters);
     }
-    tell(look, Code::TaintRights, &tainters);
 }
 
 /// Those who can write the status of claims, are no drivers, and cannot allocate and reserve claims on 1.36 and later.
@@ -367,7 +340,7 @@ pub(super) fn schedulers_that_lack(cluster: &Cluster) -> Vec<Finding> {
         return Vec::new();
     }
     let drivers: BTreeSet<&Str> = cluster.slices().map(|slice| &slice.spec.driver).collect();
-    let of_drivers: BTreeSet<Account> = drivers
+    let of_drivers: BTreeSet<Key> = drivers
         .into_iter()
         .flat_map(|driver| accounts(cluster, &access, driver))
         .collect();
@@ -376,10 +349,7 @@ pub(super) fn schedulers_that_lack(cluster: &Cluster) -> Vec<Finding> {
     for verb in WRITES {
         let may_bind = access.holders(&request(verb, "resourceclaims", "binding", "", ""), true);
         for holder in access.holders(&request(verb, "resourceclaims", "status", "", ""), false) {
-            let account = Account {
-                namespace: holder.subject.namespace.clone(),
-                name: holder.subject.name.clone(),
-            };
+            let account = Key::new(holder.subject.namespace.clone(), holder.subject.name.clone());
             let is_driver = holder.subject.kind == "ServiceAccount" && of_drivers.contains(&account);
             let may = may_bind.iter().any(|other| other.subject == holder.subject);
             if is_driver || may || is_expected(&holder, &masters) {

@@ -1,16 +1,12 @@
 //! DeviceTaintRules that do more or less than they seem to, and taints without effect.
 
-use std::collections::BTreeSet;
-
 use serde_json::json;
 
 use super::finding::{Subject, scoped_key};
 use super::{Code, Finding, Look, Severity, words};
-use crate::script::{NoCommand, Script, delete, patch};
-use dra_allocator::devices::{bare_rule_is_about_all, keeps_off, rule_matches};
-use dra_model::{
-    Component, Gate, Kind, NO_EFFECT, NO_EXECUTE, NO_SCHEDULE, PoolId, TaintRule, TaintSelector,
-};
+use crate::script::{NoCommand, Script, delete, merge};
+use dra_allocator::devices::{bare_rule_is_about_all, keeps_off, rule_matches, rule_matches_pool};
+use dra_model::{Component, Gate, Kind, NO_EFFECT, NO_EXECUTE, NO_SCHEDULE, Pool, TaintRule, TaintSelector};
 
 pub(super) fn look(look: &mut Look<'_>) {
     let cluster = look.cluster;
@@ -59,13 +55,8 @@ fn of_rule(look: &mut Look<'_>, rule: &TaintRule) {
 }
 
 fn set_effect(rule: &TaintRule, effect: &str) -> Result<Script, NoCommand> {
-    patch(
-        Kind::DeviceTaintRule,
-        None,
-        &rule.metadata.name,
-        &["--type=merge"],
-        &json!({"spec": {"taint": {"effect": effect}}}),
-    )
+    let change = json!({"spec": {"taint": {"effect": effect}}});
+    merge(Kind::DeviceTaintRule, &rule.metadata.key(), &change)
 }
 
 /// Without a selector a rule matches no device. The scheduler before 1.37.1 treats it as matching all (`tracker.go`, `applyPatches`).
@@ -99,7 +90,7 @@ fn unknown_effects_of_slices(look: &mut Look<'_>) {
         let message = words::unknown_effects(&devices, taint);
         look.add(
             Finding::new(Code::TaintEffectUnknown, Subject::slice(slice), message)
-                .advice(words::publish_known_effects(&slice.spec.driver)),
+                .ask_driver(&slice.spec.driver, words::PUBLISH_KNOWN_EFFECTS),
         );
     }
 }
@@ -107,39 +98,19 @@ fn unknown_effects_of_slices(look: &mut Look<'_>) {
 /// Rules whose selector matches no device, published or only held by a claim.
 fn select_nothing(look: &mut Look<'_>) {
     let cluster = look.cluster;
-    let pools: BTreeSet<PoolId> = cluster.pools().map(|pool| pool.id).collect();
-    let drivers: BTreeSet<_> = pools.iter().map(|pool| pool.driver.clone()).collect();
+    let pools: Vec<Pool<'_>> = cluster.pools().collect();
     // Devices that are only held are few, those that are published many: the former are compared one by one.
     let unpublished = look.inventory().unpublished();
     for rule in cluster.rules() {
         let Some(selector) = &rule.spec.device_selector else {
             continue;
         };
-        let published = match (&selector.driver, &selector.pool, &selector.device) {
-            (None, None, None) => true,
-            (Some(driver), None, None) => drivers.contains(driver),
-            (Some(driver), Some(pool), device) => {
-                let id = PoolId::new(driver, pool);
-                match device {
-                    None => pools.contains(&id),
-                    Some(device) => cluster
-                        .pool(&id)
-                        .is_some_and(|pool| pool.device(device).is_some()),
-                }
-            }
-            _ => cluster.pools().any(|pool| {
-                selector
-                    .driver
-                    .as_ref()
-                    .is_none_or(|driver| *driver == pool.id.driver)
-                    && selector.pool.as_ref().is_none_or(|name| *name == pool.id.pool)
-                    && selector
-                        .device
-                        .as_ref()
-                        .is_none_or(|device| pool.device(device).is_some())
-            }),
-        };
-        if published || unpublished.iter().any(|device| rule_matches(rule, device)) {
+        let device = selector.device.as_ref();
+        let published = pools.iter().any(|pool| {
+            rule_matches_pool(rule, &pool.id) && device.is_none_or(|device| pool.device(device).is_some())
+        });
+        let is_about_all = *selector == TaintSelector::default();
+        if is_about_all || published || unpublished.iter().any(|device| rule_matches(rule, device)) {
             continue;
         }
         let message = words::selects_nothing(selector, pools.len());

@@ -68,14 +68,21 @@ fn of_node(look: &mut Look<'_>, stages: &Stages<'_>, node: &Str, pods: &[PodStag
     let running = keys(|stage| *stage == Stage::Running);
     let terminating = keys(|stage| *stage == Stage::Unpreparing);
     let message = words::node_keeps(stuck, &starting, &running, &terminating);
-    let mut finding = Finding::new(Code::NodeNotReady, Subject::of(Kind::Node, metadata), message)
+    let finding = Finding::new(Code::NodeNotReady, Subject::of(Kind::Node, metadata), message)
         .joins([scoped_key(Kind::Node, node)])
         .joins(pods.iter().map(|found| pod_key(found.pod.key())));
-    if let Some(advice) = advise(stages, first) {
-        finding = finding.remedy(advice.remedy);
-        finding.look = advice.look;
+    look.add(advised(finding, stages, first));
+}
+
+/// The finding with what lets the pod continue.
+fn advised(finding: Finding, stages: &Stages<'_>, found: &PodStage<'_>) -> Finding {
+    let Some(advice) = advise(stages, found) else {
+        return finding;
+    };
+    Finding {
+        look: advice.look,
+        ..finding.remedy(advice.remedy)
     }
-    look.add(finding);
 }
 
 /// Pods on a node with devices that none of their containers gets.
@@ -91,11 +98,7 @@ fn devices_unlisted(look: &mut Look<'_>) {
         let advice = words::list_claim(matches!(first.why, Unlisted::NoSuchRequest { .. }));
         look.add(
             Finding::new(Code::DevicesUnlisted, Subject::pod(pod), texts.join("; "))
-                .severity(if is_right {
-                    Severity::Info
-                } else {
-                    Severity::Warning
-                })
+                .warning_if(!is_right)
                 .advice(advice)
                 .joins([pod_key(pod.key())])
                 .joins(found.iter().map(|one| claim_key(one.claim.clone()))),
@@ -105,10 +108,10 @@ fn devices_unlisted(look: &mut Look<'_>) {
 
 /// The stages of the pods that are looked at.
 pub(super) fn stages<'a>(look: &Look<'a>) -> Stages<'a> {
-    if look.in_part {
-        Stages::of_part(look.cluster, look.now)
+    if look.request.in_part {
+        Stages::of_part(look.cluster, look.request.now)
     } else {
-        Stages::of(look.cluster, look.now)
+        Stages::of(look.cluster, look.request.now)
     }
 }
 
@@ -181,10 +184,7 @@ fn of_pod(look: &mut Look<'_>, stages: &Stages<'_>, found: &PodStage<'_>) {
     if matches!(stuck.cause, Cause::NodeGone { .. }) {
         finding = finding.severity(Severity::Warning);
     }
-    if let Some(advice) = advise(stages, found) {
-        finding = finding.remedy(advice.remedy);
-        finding.look = advice.look;
-    }
     let claims = stages.claims(pod).map(|claim| claim_key(claim.key()));
+    let finding = advised(finding, stages, found);
     look.add(finding.joins([pod_key(pod.key())]).joins(claims));
 }

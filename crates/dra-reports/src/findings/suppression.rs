@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Code, Counts, Finding, FindingList, words};
+use super::{Code, Counts, Finding, FindingList, UnknownCode, words};
 use dra_model::Time;
 
 /// A list of accepted findings, as a file has it.
@@ -28,7 +28,7 @@ pub struct SuppressionList {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Suppression {
     /// The code, or the name of the finding.
-    #[serde(deserialize_with = "parsed")]
+    #[serde(deserialize_with = "code")]
     pub code: Code,
     /// The object as reports write it, `pod/NAMESPACE/NAME`; `*` stands for any characters, also for `/`.
     pub object: String,
@@ -155,49 +155,49 @@ fn matches(pattern: &str, text: &str) -> bool {
     rest.ends_with(end)
 }
 
-/// A value that is written as a text.
-fn parsed<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: std::str::FromStr<Err: std::fmt::Display>,
-{
-    String::deserialize(deserializer)?
-        .parse()
-        .map_err(serde::de::Error::custom)
+/// What `read` makes of a text, or else says about it.
+fn read<'de, D: Deserializer<'de>, T>(
+    deserializer: D,
+    read: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<T, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    read(&text).map_err(serde::de::Error::custom)
+}
+
+fn code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Code, D::Error> {
+    read(deserializer, |text| {
+        text.parse().map_err(|error: UnknownCode| error.to_string())
+    })
 }
 
 /// A day, as in `2027-01-31`.
 fn day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Date, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    let wrong = |_| serde::de::Error::custom(format!("`{text}` is not a date such as 2027-01-31"));
-    text.parse().map_err(wrong)
+    let wrong = |text: &str| format!("`{text}` is not a date such as 2027-01-31");
+    read(deserializer, |text| text.parse().map_err(|_| wrong(text)))
 }
 
 /// A text that is not empty.
 fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    if text.trim().is_empty() {
-        return Err(serde::de::Error::custom("a reason is required"));
-    }
-    Ok(text)
+    read(deserializer, |text| match text.trim() {
+        "" => Err("a reason is required".to_owned()),
+        _ => Ok(text.to_owned()),
+    })
 }
 
 fn api_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
-    is_exactly("dra.kubectl.io/v1", deserializer)
+    read(deserializer, |text| is_exactly("dra.kubectl.io/v1", text))
 }
 
 fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
-    is_exactly("SuppressionList", deserializer)
+    read(deserializer, |text| is_exactly("SuppressionList", text))
 }
 
-fn is_exactly<'de, D: Deserializer<'de>>(expected: &str, deserializer: D) -> Result<(), D::Error> {
-    let text = String::deserialize(deserializer)?;
+fn is_exactly(expected: &str, text: &str) -> Result<(), String> {
     if text == expected {
-        return Ok(());
+        Ok(())
+    } else {
+        Err(format!("expected `{expected}`, found `{text}`"))
     }
-    Err(serde::de::Error::custom(format!(
-        "expected `{expected}`, found `{text}`"
-    )))
 }
 
 #[cfg(test)]

@@ -1,8 +1,11 @@
 //! The control plane that a downgrade leads to.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
-use dra_model::{Cluster, Environment, Gate, Release, Version};
+use itertools::Itertools;
+
+use dra_model::{Environment, Gate, Release, Version};
 use dra_rules::reservation::conversion;
 
 /// The control plane that comes next.
@@ -55,6 +58,17 @@ impl TargetError {
     }
 }
 
+impl fmt::Display for Target {
+    /// `1.36`, or `1.37 without GenericWorkload`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.version())?;
+        if !self.older {
+            write!(f, " without {}", self.disabled().map(Gate::name).format(" and "))?;
+        }
+        Ok(())
+    }
+}
+
 impl Target {
     /// The release 1.`to` (absent: the one that runs), with `disabled` gates off and `gates` as given; others as the release has them.
     ///
@@ -104,11 +118,6 @@ impl Target {
             .map(conversion::Target::GateOff)
     }
 
-    /// Whether it is older than what `cluster` runs.
-    pub fn is_older(&self, cluster: &Cluster) -> bool {
-        self.minor < cluster.environment().emulated_minor
-    }
-
     /// Gates that are turned off, by name.
     pub fn disabled(&self) -> impl Iterator<Item = Gate> + '_ {
         self.disabled.iter().copied()
@@ -119,6 +128,15 @@ impl Target {
         self.older && is(&Release::of_minor(self.minor))
     }
 
+    /// Whether components of the release know the gate.
+    pub(super) fn knows(&self, gate: Gate) -> bool {
+        self.default_of(gate).is_some()
+    }
+
+    fn default_of(&self, gate: Gate) -> Option<bool> {
+        gate.default_in(self.minor, self.minor.saturating_sub(1))
+    }
+
     /// Whether the feature is gone: an older release without it, or the gate is turned off.
     pub(super) fn lacks(&self, gate: Gate) -> bool {
         if self.disabled.contains(&gate) || gate.needs().iter().any(|needed| self.disabled.contains(needed)) {
@@ -127,8 +145,7 @@ impl Target {
         if !self.older {
             return false;
         }
-        let exists = gate.default_in(self.minor, self.minor.saturating_sub(1));
-        match (exists, self.gates.get(&gate)) {
+        match (self.default_of(gate), self.gates.get(&gate)) {
             (Some(default), wanted) => !wanted.copied().unwrap_or(default),
             // Rules were part of the taints before they had a gate of their own.
             (None, _) if gate == Gate::DRADeviceTaintRules => self.lacks(Gate::DRADeviceTaints),

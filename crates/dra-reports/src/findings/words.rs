@@ -8,13 +8,11 @@ use dra_model::{
 };
 use dra_rules::kubelet::{BrokenLink, Cause, PodStage, Stage, Stuck};
 use dra_rules::quota::Refusal;
-use dra_rules::reservation::{GroupsIgnored, Unusable, may_run};
+use dra_rules::reservation::{EntryStatus, GroupsIgnored, Unusable, may_run};
 use dra_rules::scheduling::Exposure;
 
 use super::Code;
-use super::facts::{
-    Changed, Fault, GateFault, Lacking, Likeness, NewMeaning, PluginPod, Request, Similar, Unbound,
-};
+use super::facts::{Changed, Fault, GateFault, Lacking, Likeness, PluginPod, Request, Similar, Unbound};
 use super::target::Target;
 use crate::HealthReport;
 use crate::listing::some;
@@ -64,6 +62,11 @@ fn said(text: &str) -> String {
     } else {
         format!(" ({text})")
     }
+}
+
+/// What a driver's owner can do.
+pub(super) fn ask_driver(driver: &str, what: &str) -> String {
+    format!("ask the owner of driver {driver} {what}")
 }
 
 // What was not checked.
@@ -303,11 +306,8 @@ pub(super) fn broken_partitions(taint: &Taint, free: &[&DeviceId]) -> String {
     )
 }
 
-pub(super) fn taint_partitions(driver: &Str) -> String {
-    format!(
-        "ask the owner of driver {driver} to taint the partitions as well; until then, taint them with a DeviceTaintRule"
-    )
-}
+pub(super) const TAINT_PARTITIONS: &str =
+    "to taint the partitions as well; until then, taint them with a DeviceTaintRule";
 
 /// Devices that no slice lists; `node` is where their driver publishes others.
 pub(super) fn not_published(devices: &[DeviceId], driver: &Str, node: Option<&Str>) -> String {
@@ -362,9 +362,7 @@ pub(super) fn unhealthy(report: &HealthReport, holders: &BTreeSet<Key>) -> Strin
 
 pub(super) const EVICTS_FROM_DEVICE: &str = "evicts the pods that use the device immediately, and keeps other pods off it until the DeviceTaintRule is deleted";
 
-pub(super) fn taint_and_delete(driver: &Str) -> String {
-    format!("ask the owner of driver {driver} to taint the device, and then delete the pods that use it")
-}
+pub(super) const TAINT_AND_DELETE: &str = "to taint the device, and then delete the pods that use it";
 
 // A driver that is to be removed.
 
@@ -420,11 +418,8 @@ pub(super) fn still_allocated(free: &[DeviceId]) -> String {
 pub(super) const KEEPS_OFF_DRIVER: &str =
     "keeps new pods off the devices until the DeviceTaintRule is deleted";
 
-pub(super) fn taint_or_cordon(driver: &Str) -> String {
-    format!(
-        "ask the owner of driver {driver} to taint the devices, or ask a cluster administrator to cordon the nodes"
-    )
-}
+pub(super) const TAINT_OR_CORDON: &str =
+    "to taint the devices, or ask a cluster administrator to cordon the nodes";
 
 // Pods that do not terminate.
 
@@ -589,9 +584,7 @@ pub(super) fn pool_is_empty(
     }
 }
 
-pub(super) fn finds_nothing(driver: &Str) -> String {
-    format!("ask the owner of driver {driver} why it finds no device: check the logs of its pod")
-}
+pub(super) const FINDS_NOTHING: &str = "why it finds no device: check the logs of its pod";
 
 /// A node without slices of a driver.
 pub(super) fn without_slices(
@@ -616,11 +609,8 @@ pub(super) fn without_slices(
     format!("has no ResourceSlice of driver {driver}{unlike}{plugin}")
 }
 
-pub(super) fn serves_not(driver: &Str) -> String {
-    format!(
-        "ask the owner of driver {driver} why it does not serve the node: check whether its pod runs there, and the pod's logs"
-    )
-}
+pub(super) const SERVES_NOT: &str =
+    "why it does not serve the node: check whether its pod runs there, and the pod's logs";
 
 pub(super) fn driver_is_silent(nodes: &[&Str], link: &BrokenLink, publishes: bool) -> String {
     let (nodes, why) = (self::nodes(nodes.iter().copied()), broken_link_text(link));
@@ -636,9 +626,7 @@ pub(super) fn no_node_matches(slice: &Slice, selector: &dra_model::NodeSelector)
     format!("has {devices}: no pod can use them")
 }
 
-pub(super) fn label_nodes(driver: &Str) -> String {
-    format!("ask the owner of driver {driver} which nodes should reach the devices, and label those nodes")
-}
+pub(super) const LABEL_NODES: &str = "which nodes should reach the devices, and label those nodes";
 
 pub(super) fn hardware_twice(resource: &Str, amount: &Quantity, driver: &Str, class: Option<&Str>) -> String {
     let class = class.map_or_else(String::new, |class| {
@@ -701,11 +689,8 @@ pub(super) fn counts_disagree(counts: &BTreeSet<i64>) -> String {
     )
 }
 
-pub(super) fn name_pools(driver: &str) -> String {
-    format!(
-        "ask the owner of driver {driver} to give the pool of each node a name of its own, such as that of the node"
-    )
-}
+pub(super) const NAME_POOLS: &str =
+    "to give the pool of each node a name of its own, such as that of the node";
 
 // Requests.
 
@@ -837,19 +822,13 @@ pub(super) fn no_reservation(claim: &Claim) -> String {
     )
 }
 
-/// What an entry names that uses the claim no more.
-pub(super) enum FormerConsumer {
-    Gone,
-    Finished,
-    Replaced,
-}
-
-pub(super) fn former_consumer(claim: &Claim, entry: &ConsumerReference, former: &FormerConsumer) -> String {
+/// An entry that names what uses the claim no more.
+pub(super) fn former_consumer(claim: &Claim, entry: &ConsumerReference, status: EntryStatus) -> String {
     let who = consumer(&claim.metadata.namespace, entry);
-    let what = match former {
-        FormerConsumer::Gone => format!("{who}, which does not exist"),
-        FormerConsumer::Finished => format!("{who}, which has finished"),
-        FormerConsumer::Replaced => format!("an earlier {who} with UID {}", entry.uid),
+    let what = match status {
+        EntryStatus::OtherUid => format!("an earlier {who} with UID {}", entry.uid),
+        EntryStatus::Done => format!("{who}, which has finished"),
+        _ => format!("{who}, which does not exist"),
     };
     let kept = if claim.status.reserved_for.len() == 1 {
         "its devices stay allocated, unused, until"
@@ -959,7 +938,7 @@ pub(super) fn cannot_write_status(lacking: &Lacking, since: Option<u32>) -> Stri
     format!(
         "cannot write status.devices of claims{place}{since}: {} can update resourceclaims/status, but {} none of {} on \
          resourceclaims/driver; {consequence}",
-        some(accounts),
+        some(accounts.iter().map(|account| format!("serviceaccount/{account}"))),
         has(accounts.len()),
         verbs.join(", "),
     )
@@ -1053,9 +1032,7 @@ pub(super) fn unknown_effects(devices: &[&Device], taint: Option<&Taint>) -> Str
     )
 }
 
-pub(super) fn publish_known_effects(driver: &Str) -> String {
-    format!("ask the owner of driver {driver} to publish NoExecute, NoSchedule or None")
-}
+pub(super) const PUBLISH_KNOWN_EFFECTS: &str = "to publish NoExecute, NoSchedule or None";
 
 pub(super) fn selects_nothing(selector: &TaintSelector, pools: usize) -> String {
     let parts = [
@@ -1137,15 +1114,6 @@ pub(super) fn stale(code: Code, object: &str, has_expired: bool) -> String {
 
 // A downgrade.
 
-pub(super) fn target(target: &Target) -> String {
-    if target.older {
-        target.version()
-    } else {
-        let gates: Vec<_> = target.disabled().map(Gate::name).collect();
-        format!("{} without {}", target.version(), gates.join(" and "))
-    }
-}
-
 pub(super) fn gate_on(gate: Gate) -> String {
     format!("ask the control plane's owner to start the target with {gate}=true")
 }
@@ -1156,8 +1124,7 @@ pub(super) fn unknown_gate(gate: Gate) -> String {
 
 pub(super) fn keeps_claim(to: &Target) -> String {
     format!(
-        "was created for extended resources: with {} its devices stay allocated after the pod finishes, until the pod is deleted",
-        target(to)
+        "was created for extended resources: with {to} its devices stay allocated after the pod finishes, until the pod is deleted"
     )
 }
 
@@ -1170,8 +1137,7 @@ pub(super) const POD_IS_GONE: &str =
 
 pub(super) fn no_extended_resource(resource: &Str, to: &Target) -> String {
     format!(
-        "provides devices for extended resource {resource}: with {} new pods that request it stay pending",
-        target(to)
+        "provides devices for extended resource {resource}: with {to} new pods that request it stay pending"
     )
 }
 
@@ -1182,7 +1148,7 @@ pub(super) fn fields_are_dropped(fields: &[&str], attribute: Option<&Str>, to: &
             "; the constraint on {attribute} stays and cannot be met, so the claim is not allocated again"
         )
     });
-    format!("uses {}, which {} drops{then}", fields.join(" and "), target(to))
+    format!("uses {}, which {to} drops{then}", fields.join(" and "))
 }
 
 pub(super) fn without_fields(changed: &Changed) -> String {
@@ -1191,9 +1157,8 @@ pub(super) fn without_fields(changed: &Changed) -> String {
 
 pub(super) fn is_bound_early(missing: &[&Str], pods: &[Key], to: &Target) -> String {
     format!(
-        "lacks the conditions {}: {} binds {} immediately, although the device is not attached",
+        "lacks the conditions {}: {to} binds {} immediately, although the device is not attached",
         some(missing),
-        target(to),
         self::pods(pods)
     )
 }
@@ -1202,27 +1167,20 @@ pub(super) const OR_WAIT_UNTIL_BOUND: &str = "or wait until the pod is bound";
 
 pub(super) fn share_is_whole(devices: &[DeviceId], to: &Target) -> String {
     format!(
-        "holds a share of {}: {} treats it as the whole device",
-        some(devices),
-        target(to)
+        "holds a share of {}: {to} treats it as the whole device",
+        some(devices)
     )
 }
 
 pub(super) fn tolerations_are_ignored(to: &Target) -> String {
-    format!(
-        "tolerates NoExecute taints, which {} ignores: its pods are evicted immediately",
-        target(to)
-    )
+    format!("tolerates NoExecute taints, which {to} ignores: its pods are evicted immediately")
 }
 
 pub(super) const REMOVE_TOLERATED: &str =
     "remove tolerated NoExecute taints before the downgrade, or expect the evictions";
 
 pub(super) fn skips_releases(to: &Target) -> String {
-    format!(
-        "cannot be downgraded to {} in one step: downgrade to each release in between",
-        target(to)
-    )
+    format!("cannot be downgraded to {to} in one step: downgrade to each release in between")
 }
 
 pub(super) fn downgrade_first(minor: u32) -> String {
@@ -1236,7 +1194,7 @@ pub(super) enum OldGate {
 }
 
 pub(super) fn old_gate(gate: &str, components: &[Component], why: &OldGate, to: &Target) -> String {
-    let (who, to) = (some(components), target(to));
+    let who = some(components);
     match why {
         OldGate::Unknown => {
             format!("is unknown to {who} of {to}, which will not start (unrecognized feature gate: {gate})")
@@ -1257,27 +1215,22 @@ pub(super) fn remove_gate(gate: &str, and_groups: bool) -> String {
 }
 
 pub(super) fn needs_gang_gate(to: &Target) -> String {
-    format!(
-        "exists only in {}, where members of a gang are scheduled one by one without it",
-        target(to)
-    )
+    format!("exists only in {to}, where members of a gang are scheduled one by one without it")
 }
 
 pub(super) const UNKNOWN_APISERVER_GATES: &str = "DRA122 was not checked for kube-apiserver: its feature gates are unknown (see --apiserver-feature-gates)";
 
 pub(super) fn unknown_old_gates(components: &[&str], to: &Target) -> String {
     format!(
-        "the feature gates of {} are unknown; {} does not start with an unrecognized gate",
-        components.join(" and "),
-        target(to)
+        "the feature gates of {} are unknown; {to} does not start with an unrecognized gate",
+        components.join(" and ")
     )
 }
 
 pub(super) fn loses_membership(group: &Key, to: &Target) -> String {
     format!(
-        "is a member of podgroup/{group}: {} drops spec.schedulingGroup for good when it writes the pod, and a later upgrade does not restore \
-         it",
-        target(to)
+        "is a member of podgroup/{group}: {to} drops spec.schedulingGroup for good when it writes the pod, and a later upgrade does not restore \
+         it"
     )
 }
 
@@ -1289,9 +1242,8 @@ pub(super) fn group_claim_is_lost(group: &Key, users: usize, to: &Target) -> Str
     let users = counted(users, "pod", "pods");
     if to.older {
         format!(
-            "was created for podgroup/{group} and is used by {users}: the claim controller of {} creates a new claim without devices for each \
-             of them while it runs, converted or not",
-            target(to)
+            "was created for podgroup/{group} and is used by {users}: the claim controller of {to} creates a new claim without devices for each \
+             of them while it runs, converted or not"
         )
     } else {
         format!(
@@ -1357,10 +1309,9 @@ pub(super) fn group_reservation_stays(
         ""
     };
     format!(
-        "is reserved for {} with {members}: with {} the claim is never freed and its namespace never deleted, because the entry is never \
+        "is reserved for {} with {members}: with {to} the claim is never freed and its namespace never deleted, because the entry is never \
          removed{also}",
-        groups(claim, entries),
-        target(to)
+        groups(claim, entries)
     )
 }
 
@@ -1404,7 +1355,6 @@ pub(super) enum Stored {
 }
 
 pub(super) fn stored(how: &Stored, to: &Target) -> String {
-    let to = target(to);
     match how {
         Stored::NeverReady => format!(
             "is stored in a format that {to} cannot decode: with GenericWorkload on, its API server never becomes ready"
@@ -1433,10 +1383,7 @@ pub(super) fn rule_is_off(taint: &Taint, to: &Target) -> String {
         NO_SCHEDULE => "is no longer enforced, and new pods get the devices",
         _ => "no longer counts pods",
     };
-    format!(
-        "{taint} {effect} with {}; the rule is not served, but stays stored",
-        target(to)
-    )
+    format!("{taint} {effect} with {to}; the rule is not served, but stays stored")
 }
 
 pub(super) const TAINT_SLICES_FIRST: &str = "first taint the devices in their slices, or cordon the nodes";
@@ -1453,55 +1400,36 @@ pub(super) fn rule_is_undecodable(is_certain: bool, is_off: bool, to: &Target) -
     } else {
         ""
     };
+    format!("{stored}, which {to} cannot decode: {when}its scheduler never starts")
+}
+
+// When a rule without selector blocks scheduling on the target.
+pub(super) const WITH_RULES: &str = "with DRADeviceTaintRules on, ";
+pub(super) const ALWAYS: &str = "";
+pub(super) const WITH_EFFECT: &str = "once its effect is NoSchedule or NoExecute, ";
+
+pub(super) fn bare_rule(when: &str, to: &Target) -> String {
     format!(
-        "{stored}, which {} cannot decode: {when}its scheduler never starts",
-        target(to)
+        "has no deviceSelector, which the scheduler of {to} treats as every device: {when}no pod with claims is scheduled"
     )
 }
 
-/// When a rule without selector blocks scheduling on the target.
-pub(super) enum Blocks {
-    WithRules,
-    Always,
-    WithEffect,
+/// Devices of a slice, and what becomes of them.
+pub(super) fn of_slice(slice: &Slice, devices: &[&Str], what: &str) -> String {
+    format!("{} of driver {}: {what}", some(devices), slice.spec.driver)
 }
 
-pub(super) fn bare_rule(blocks: &Blocks, to: &Target) -> String {
-    let when = match blocks {
-        Blocks::WithRules => "with DRADeviceTaintRules on, ",
-        Blocks::Always => "",
-        Blocks::WithEffect => "once its effect is NoSchedule or NoExecute, ",
-    };
+pub(super) fn lists_are_dropped(attributes: &BTreeSet<&Str>) -> String {
     format!(
-        "has no deviceSelector, which the scheduler of {} treats as every device: {when}no pod with claims is scheduled",
-        target(to)
-    )
-}
-
-/// Devices of a slice.
-fn of_slice(slice: &Slice, devices: &[&Str]) -> String {
-    format!("{} of driver {}", some(devices), slice.spec.driver)
-}
-
-pub(super) fn lists_are_dropped(slice: &Slice, devices: &[&Str], attributes: &BTreeSet<&Str>) -> String {
-    format!(
-        "{}: the API server drops list attribute {} once the slice is recreated",
-        of_slice(slice, devices),
+        "the API server drops list attribute {} once the slice is recreated",
         some(attributes)
     )
 }
 
-pub(super) fn lists_fail(
-    slice: &Slice,
-    devices: &[&Str],
-    attributes: &BTreeSet<&Str>,
-    to: &Target,
-) -> String {
+pub(super) fn lists_fail(attributes: &BTreeSet<&Str>, to: &Target) -> String {
     format!(
-        "{}: list attribute {} makes every class selector fail. Once such a device is free, no pod with claims of any driver is scheduled on {}",
-        of_slice(slice, devices),
-        some(attributes),
-        target(to)
+        "list attribute {} makes every class selector fail. Once such a device is free, no pod with claims of any driver is scheduled on {to}",
+        some(attributes)
     )
 }
 
@@ -1513,22 +1441,15 @@ pub(super) fn publish_no_lists(driver: &Str, gate: Option<Gate>) -> String {
 
 pub(super) fn slice_fields_are_dropped(driver: &Str, fields: &[&str], to: &Target) -> String {
     format!(
-        "driver {driver} uses {}, which {} drops: the devices are allocated without that restriction",
-        fields.join(" and "),
-        target(to)
+        "driver {driver} uses {}, which {to} drops: the devices are allocated without that restriction",
+        fields.join(" and ")
     )
 }
 
-pub(super) fn publish_no_fields(driver: &Str) -> String {
-    format!("ask the owner of driver {driver} to run it without these fields")
-}
+pub(super) const PUBLISH_NO_FIELDS: &str = "to run it without these fields";
 
-pub(super) fn taints_are_ignored(slice: &Slice, devices: &[&Str], to: &Target) -> String {
-    format!(
-        "{}: tainted, but {} allocates them and evicts no pods",
-        of_slice(slice, devices),
-        target(to)
-    )
+pub(super) fn taints_are_ignored(to: &Target) -> String {
+    format!("tainted, but {to} allocates them and evicts no pods")
 }
 
 pub(super) fn publish_no_taints(driver: &Str) -> String {
@@ -1538,60 +1459,42 @@ pub(super) fn publish_no_taints(driver: &Str) -> String {
     )
 }
 
-pub(super) fn too_many_taints(slice: &Slice, devices: &[&Str], most: usize, to: &Target) -> String {
+pub(super) fn too_many_taints(most: usize, to: &Target) -> String {
+    format!("more than {most} taints, or one with the effect None, so {to} rejects every write of the slice")
+}
+
+pub(super) const PUBLISH_FEWER_TAINTS: &str = "to publish fewer taints";
+
+pub(super) fn binds_early(to: &Target) -> String {
+    format!("{to} binds pods before the device is attached")
+}
+
+pub(super) fn counters_are_elsewhere(to: &Target) -> String {
     format!(
-        "{}: more than {most} taints, or one with the effect None, so {} rejects every write of the slice",
-        of_slice(slice, devices),
-        target(to)
+        "their counters are in another slice, so {to} rejects every write of this one, and new pods get none of them"
     )
 }
 
-pub(super) fn publish_fewer_taints(driver: &Str) -> String {
-    format!("ask the owner of driver {driver} to publish fewer taints")
+pub(super) const PUBLISH_ONE_SLICE: &str = "to publish counters and devices in one slice";
+
+/// Partitions that new pods do not get.
+pub(super) fn no_partitions(to: &Target) -> String {
+    format!("new pods get no partitions with {to}; pods that have one keep it")
 }
 
-pub(super) fn binds_early(slice: &Slice, devices: &[&Str], to: &Target) -> String {
+/// Counters that the partitions of other slices draw from.
+pub(super) fn no_counters(slice: &Slice, counters: &BTreeSet<&Str>, to: &Target) -> String {
+    let counters = some(counters);
     format!(
-        "{}: {} binds pods before the device is attached",
-        of_slice(slice, devices),
-        target(to)
+        "counters {counters} of driver {}: {}",
+        slice.spec.driver,
+        no_partitions(to)
     )
 }
 
-pub(super) fn counters_are_elsewhere(slice: &Slice, devices: &[&Str], to: &Target) -> String {
+pub(super) fn shared_as_whole(to: &Target) -> String {
     format!(
-        "{}: their counters are in another slice, so {} rejects every write of this one, and new pods get none of them",
-        of_slice(slice, devices),
-        target(to)
-    )
-}
-
-pub(super) fn publish_one_slice(driver: &Str) -> String {
-    format!("ask the owner of driver {driver} to publish counters and devices in one slice")
-}
-
-/// Partitions, or the counters that others draw from.
-pub(super) fn no_partitions(
-    slice: &Slice,
-    devices: Option<&[&Str]>,
-    counters: &BTreeSet<&Str>,
-    to: &Target,
-) -> String {
-    let what = match devices {
-        Some(devices) => of_slice(slice, devices),
-        None => format!("counters {} of driver {}", some(counters), slice.spec.driver),
-    };
-    format!(
-        "{what}: new pods get no partitions with {}; pods that have one keep it",
-        target(to)
-    )
-}
-
-pub(super) fn shared_as_whole(slice: &Slice, devices: &[&Str], to: &Target) -> String {
-    format!(
-        "{}: {} allocates them as a whole, regardless of capacity, and not at all while shares are allocated",
-        of_slice(slice, devices),
-        target(to)
+        "{to} allocates them as a whole, regardless of capacity, and not at all while shares are allocated"
     )
 }
 
@@ -1620,27 +1523,18 @@ pub(super) fn unknown_new_gates(components: &[&str]) -> String {
     )
 }
 
-pub(super) fn new_meaning(meaning: NewMeaning, exposure: &Exposure) -> String {
-    let text = match meaning {
-        NewMeaning::BareRule => {
-            "a DeviceTaintRule without a selector matches no device: devices that it kept pods off are allocated"
-        }
-        NewMeaning::Evicted => {
-            "a pod is evicted from a device that it has for an extended resource, if it does not tolerate a NoExecute taint of the device"
-        }
-        NewMeaning::AllDevices => {
-            "a request for all devices fails where a device that can be shared is used up, instead of omitting that device"
-        }
-        NewMeaning::Amount => {
-            "a negative amount of capacity, or one that exceeds 64 bits, fails the scheduling attempt with an error"
-        }
-        NewMeaning::Distinct => {
-            "a constraint with distinctAttribute applies to every two devices, also of one request: what fit before may not fit anymore"
-        }
-        NewMeaning::Configuration => {
-            "each configuration appears once in the allocation, without requests if it applies to all: a driver must not expect one for each"
-        }
-    };
+// What a release that fixes a bug does instead.
+pub(super) const BARE_RULE_MATCHES_NOTHING: &str =
+    "a DeviceTaintRule without a selector matches no device: devices that it kept pods off are allocated";
+pub(super) const EVICTED_TOO: &str = "a pod is evicted from a device that it has for an extended resource, if it does not tolerate a NoExecute taint of the device";
+pub(super) const ALL_DEVICES: &str = "a request for all devices fails where a device that can be shared is used up, instead of omitting that device";
+pub(super) const AMOUNT_OUT_OF_RANGE: &str =
+    "a negative amount of capacity, or one that exceeds 64 bits, fails the scheduling attempt with an error";
+pub(super) const DISTINCT_WITHIN_REQUEST: &str = "a constraint with distinctAttribute applies to every two devices, also of one request: what fit before may not fit anymore";
+pub(super) const CONFIGURED_ONCE: &str = "each configuration appears once in the allocation, without requests if it applies to all: a driver must not expect one for each";
+
+/// What the release that fixes a bug does instead.
+pub(super) fn new_meaning(text: &str, exposure: &Exposure) -> String {
     let Exposure { bug, fix, by } = exposure;
     format!(
         "from {fix} on, {text}. This affects {}; see kubernetes/kubernetes#{}",
@@ -1667,9 +1561,7 @@ pub(super) fn evicted_from(minor: u32, taints: &[&Taint], holders: &[Key]) -> St
     )
 }
 
-pub(super) fn remove_taint(driver: &Str) -> String {
-    format!("ask the owner of driver {driver} to remove the taint, or delete the pods before the upgrade")
-}
+pub(super) const REMOVE_TAINT: &str = "to remove the taint, or delete the pods before the upgrade";
 
 pub(super) fn needs_toleration(minor: u32, taint: &Taint) -> String {
     format!(
@@ -1677,9 +1569,7 @@ pub(super) fn needs_toleration(minor: u32, taint: &Taint) -> String {
     )
 }
 
-pub(super) fn remove_taint_to_use(driver: &Str) -> String {
-    format!("ask the owner of driver {driver} to remove the taint if the device is to be used")
-}
+pub(super) const REMOVE_TAINT_TO_USE: &str = "to remove the taint if the device is to be used";
 
 pub(super) fn binds_later(minor: u32) -> String {
     format!(
@@ -1687,11 +1577,8 @@ pub(super) fn binds_later(minor: u32) -> String {
     )
 }
 
-pub(super) fn attach(driver: &Str) -> String {
-    format!(
-        "ask the owner of driver {driver} to make sure that the controller that attaches the devices runs, and can write status.devices"
-    )
-}
+pub(super) const ATTACH: &str =
+    "to make sure that the controller that attaches the devices runs, and can write status.devices";
 
 pub(super) fn extended_resource(minor: u32, resource: &Str) -> String {
     format!(
@@ -1721,11 +1608,8 @@ pub(super) const IF_NOT_TO_TAINT: &str = "only if the devices are not to be tain
 pub(super) const OLD_COUNTERS: &str = "has counters and devices in one slice, a format of 1.34 only: from 1.35 on kube-scheduler allocates none of its devices, and the API \
      server rejects writes of the slice";
 
-pub(super) fn publish_counters(driver: &Str) -> String {
-    format!(
-        "ask the owner of driver {driver} to upgrade it to a version that publishes counters in separate slices"
-    )
-}
+pub(super) const PUBLISH_COUNTERS: &str =
+    "to upgrade it to a version that publishes counters in separate slices";
 
 pub(super) fn cannot_be_read(minor: u32, version: &str) -> String {
     format!(

@@ -346,10 +346,7 @@ fn of_claims(cluster: &Cluster, options: &MetricsOptions, samples: &mut Samples)
             continue;
         }
         let name = claim.metadata.name.as_str();
-        let node = match ClaimNode::of(claim) {
-            ClaimNode::One(node) => node.as_str(),
-            ClaimNode::None | ClaimNode::Any | ClaimNode::Several => "",
-        };
+        let node = ClaimNode::of(claim).only().map_or("", Str::as_str);
         samples.set(Family::ClaimInfo, [namespace, name, state, node], 1.0);
         for result in claim.results().iter().filter(|result| result.takes()) {
             samples.add(Family::ClaimDevices, [namespace, name, result.driver.as_str()], 1);

@@ -95,27 +95,28 @@ pub fn end_by_owner(namespace: &str, pods: &[&Arc<Pod>], ending: &Ending) -> Res
 /// A pod without an owner is read, deleted, and created as it was read.
 pub fn recreate_pod(key: &Key) -> Result<Script, NoCommand> {
     let read = Command::kubectl("get")
-        .object(Kind::Pod, &key.name)
-        .namespace(&key.namespace)
+        .about(Kind::Pod, key)
         .args(&["-o", "yaml"])
         .done()?;
-    let replace = Command::kubectl("replace").args(&["--force", "-f", "-"]).done()?;
-    Ok(read.then(Then::Pipe, replace))
+    replaced(read)
 }
 
-/// A command for an object of `kind`, in its namespace where it has one.
-fn about(command: Command, kind: Kind, key: &Key) -> Command {
-    let command = command.object(kind, &key.name);
-    if kind.is_namespaced() {
-        command.namespace(&key.namespace)
-    } else {
-        command
-    }
+/// What a command prints takes the place of the object.
+fn replaced(print: Script) -> Result<Script, NoCommand> {
+    let replace = Command::kubectl("replace").args(&["--force", "-f", "-"]).done()?;
+    Ok(print.then(Then::Pipe, replace))
+}
+
+/// A merge patch of an object of `kind`.
+pub fn merge(kind: Kind, key: &Key, document: &Value) -> Result<Script, NoCommand> {
+    let command = Command::kubectl("patch").about(kind, key);
+    command.arg("--type=merge").patch(document).done()
 }
 
 /// The operations of a JSON patch on an object of `kind`.
 pub fn change(kind: Kind, key: &Key, operations: Vec<Value>) -> Result<Script, NoCommand> {
-    about(Command::kubectl("patch"), kind, key)
+    Command::kubectl("patch")
+        .about(kind, key)
         .arg("--type=json")
         .patch(&Value::Array(operations))
         .done()
@@ -126,13 +127,13 @@ pub fn change(kind: Kind, key: &Key, operations: Vec<Value>) -> Result<Script, N
 /// With `--dry-run=client` kubectl patches what it has read and asks the API server for nothing (`patch/patch.go`, `RunPatch`, v1.37.2).
 /// Where a `test` among the operations fails it prints nothing, and `replace` ends before it deletes anything.
 pub fn remake(kind: Kind, key: &Key, operations: Vec<Value>) -> Result<Script, NoCommand> {
-    let read = about(Command::kubectl("patch"), kind, key)
+    let read = Command::kubectl("patch")
+        .about(kind, key)
         .arg("--type=json")
         .patch(&Value::Array(operations))
         .args(&["--dry-run=client", "-o", "yaml"])
         .done()?;
-    let replace = Command::kubectl("replace").args(&["--force", "-f", "-"]).done()?;
-    Ok(read.then(Then::Pipe, replace))
+    replaced(read)
 }
 
 /// Creates DeviceTaintRules that keep pods off devices, and with the effect `NoExecute` evict them: those that this program prints, with a
@@ -184,13 +185,14 @@ fn rule_for_device(device: &DeviceId, key: &'static str) -> Result<Script, NoCom
 
 /// The object is saved into a file, then deleted. Kinds without namespace have an empty one.
 pub fn save_and_delete(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
-    let delete = about(Command::kubectl("delete"), kind, key);
+    let delete = Command::kubectl("delete").about(kind, key);
     Ok(save(kind, key)?.then(Then::And, delete.done()?))
 }
 
 /// The object is saved into a file.
 pub fn save(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
-    about(Command::kubectl("get"), kind, key)
+    Command::kubectl("get")
+        .about(kind, key)
         .args(&["-o", "yaml"])
         .into_file(kind, &saved(kind, key), YAML)
         .done()
@@ -198,7 +200,8 @@ pub fn save(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
 
 /// The object is saved into a file without its finalizers, which [`replace_saved`] would set again.
 pub fn save_without_finalizers(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
-    about(Command::kubectl("patch"), kind, key)
+    Command::kubectl("patch")
+        .about(kind, key)
         .arg("--type=merge")
         .patch(&no_finalizers())
         .args(&["--dry-run=client", "-o", "yaml"])
@@ -261,13 +264,8 @@ pub fn recreate_strategy(key: &Key) -> Result<Script, NoCommand> {
 
 /// A write that changes nothing, which makes controllers look at the object again.
 pub fn touch(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
-    let command = Command::changing("label").object(kind, &key.name);
-    let command = if kind.is_namespaced() {
-        command.namespace(&key.namespace)
-    } else {
-        command
-    };
-    command
+    Command::changing("label")
+        .about(kind, key)
         .args(&["dra.kubectl.io/checked=again", "--overwrite"])
         .done()
 }
@@ -348,6 +346,17 @@ fn is_pool_name(name: &str) -> bool {
 }
 
 impl Command {
+    /// `KIND/NAME` of an object, and its namespace where it has one.
+    #[must_use]
+    pub fn about(self, kind: Kind, key: &Key) -> Self {
+        let command = self.object(kind, &key.name);
+        if kind.is_namespaced() {
+            command.namespace(&key.namespace)
+        } else {
+            command
+        }
+    }
+
     /// Checks a name that is a part of a longer one.
     fn part(self, what: &'static str, name: &str) -> Self {
         self.word(

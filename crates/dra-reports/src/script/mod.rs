@@ -20,13 +20,14 @@ use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
+use itertools::Itertools;
 use serde::{Deserialize, Serialize, Serializer};
 
 pub use kubectl::{
     change, convert_claim, delete, delete_in, delete_pods, describe_device, describe_pool, end_by_owner,
-    evict_from_device, field_selector, keep_off_device, lift_node_taint, no_finalizers, patch, recreate_pod,
-    recreate_strategy, remake, replace_saved, save, save_and_delete, save_without_finalizers, taint_device,
-    taint_driver, touch,
+    evict_from_device, field_selector, keep_off_device, lift_node_taint, merge, no_finalizers, patch,
+    recreate_pod, recreate_strategy, remake, replace_saved, save, save_and_delete, save_without_finalizers,
+    taint_device, taint_driver, touch,
 };
 
 use dra_model::{Kind, go_quote};
@@ -146,7 +147,7 @@ impl fmt::Display for Resource {
 }
 
 /// One command in the making. The first word that it cannot hold ends in a [`NoCommand`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Command {
     argv: Vec<String>,
     stdout: Option<String>,
@@ -162,15 +163,7 @@ pub struct Command {
 impl Command {
     /// `kubectl VERB`.
     pub fn kubectl(verb: &'static str) -> Self {
-        let command = Self {
-            argv: vec!["kubectl".to_owned()],
-            stdout: None,
-            fault: None,
-            changes: None,
-            is_here: false,
-            is_selecting: false,
-        };
-        command.arg(verb)
+        Self::default().arg("kubectl").arg(verb)
     }
 
     /// `kubectl dra VERB`.
@@ -428,7 +421,8 @@ impl Then {
 /// One command or several, as a line for a shell and as lists of arguments.
 ///
 /// As JSON it is `command`, the line, and beside it `argv` where it is one plain command, or else `script`.
-#[derive(Clone, Debug, PartialEq, Eq, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, schemars::JsonSchema, derive_more::Display)]
+#[display("{}", runs.iter().format(""))]
 #[schemars(with = "View")]
 pub struct Script {
     runs: Vec<Run>,
@@ -452,24 +446,21 @@ impl Script {
     /// `kubectl dra` with the words that the user typed.
     pub fn typed<'w>(words: impl IntoIterator<Item = &'w str>) -> Self {
         let program = ["kubectl", "dra"].into_iter();
-        Self {
-            runs: vec![Run {
-                argv: program.chain(words).map(str::to_owned).collect(),
-                stdout: None,
-                then: None,
-            }],
-        }
+        Self::plain(program.chain(words).map(str::to_owned).collect())
     }
 
     /// The shell that reads commands from standard input.
     pub fn shell() -> Self {
-        Self {
-            runs: vec![Run {
-                argv: vec!["sh".to_owned()],
-                stdout: None,
-                then: None,
-            }],
-        }
+        Self::plain(vec!["sh".to_owned()])
+    }
+
+    /// One command, whose output goes nowhere else.
+    fn plain(argv: Vec<String>) -> Self {
+        let run = Run {
+            argv,
+            ..Run::default()
+        };
+        Self { runs: vec![run] }
     }
 
     /// This one, and what follows it.
@@ -569,42 +560,21 @@ impl Serialize for Script {
     }
 }
 
-impl fmt::Display for Script {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for run in &self.runs {
-            write!(f, "{run}")?;
-        }
-        Ok(())
-    }
-}
-
 impl From<&Arguments> for Script {
     /// What a report has of it.
     fn from(arguments: &Arguments) -> Self {
         let Arguments { argv, script } = arguments;
-        let plain = || Run {
-            argv: argv.clone(),
-            stdout: None,
-            then: None,
-        };
-        Self {
-            runs: if script.is_empty() {
-                vec![plain()]
-            } else {
-                script.clone()
-            },
+        if script.is_empty() {
+            return Self::plain(argv.clone());
         }
+        Self { runs: script.clone() }
     }
 }
 
 impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, argument) in self.argv.iter().enumerate() {
-            if number > 0 {
-                f.write_str(" ")?;
-            }
-            write!(f, "{}", word::Quoted(argument))?;
-        }
+        let words = self.argv.iter().map(|argument| word::Quoted(argument));
+        write!(f, "{}", words.format(" "))?;
         if let Some(file) = &self.stdout {
             write!(f, " > {}", word::Quoted(file))?;
         }

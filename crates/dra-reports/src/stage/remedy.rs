@@ -12,7 +12,7 @@ use crate::script::{
     Command, NoCommand, Resource, Script, delete, delete_in, describe_device, field_selector,
     keep_off_device, patch,
 };
-use crate::words::delete_rule;
+use crate::words::{controller, delete_rule};
 use dra_model::{Cluster, DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, Doing, Due, Evidence, KeptOff, Maker, OF_CORES, Party, Plugin, PodStage,
@@ -72,7 +72,13 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
     let node = pod.node().map_or("", Str::as_str);
     let of_pod = || format!("pod/{}", pod.key());
     let of_node = || format!("node/{node}");
+    let of_owner = |owner: &OwnerName| {
+        let key = pod.metadata.beside(&owner.name);
+        format!("{}/{key}", owner.kind.to_ascii_lowercase())
+    };
     let describe_node = || Command::kubectl("describe").object(Kind::Node, node).done();
+    let of_events = |kind, target, text| Advice::by_hand(kind, target, text).look(describe(&pod.key()));
+    let of_conditions = |kind, text| Advice::by_hand(kind, of_node(), text).look(describe_node());
     Some(match &stuck.cause {
         Cause::DriverNotRegistered { driver, .. } if let Some(waiting) = stages.awaits_end(pod) => {
             let has_ended = has_stopped(pod);
@@ -95,17 +101,8 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             too_few: Some((maker, pods)),
             ..
         } => {
-            let target = format!(
-                "{}/{}",
-                owner.kind.to_lowercase(),
-                pod.metadata.beside(&owner.name)
-            );
-            Advice::by_hand(
-                "GatherNodes",
-                target,
-                words::agree(owner, lacks.wanted, maker, *pods),
-            )
-            .look(describe(&pod.key()))
+            let text = words::agree(owner, lacks.wanted, maker, *pods);
+            of_events("GatherNodes", of_owner(owner), text)
         }
         Cause::NodesMissing { kept_off: None, .. } if let Some(daemon) = stages.daemon(pod) => {
             let key = daemon.pod.key();
@@ -132,14 +129,12 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
                 .look(look.namespace(&set.namespace).done())
         }
         Cause::NodesMissing { owner, others, .. } => {
-            let target = format!(
-                "{}/{}",
-                owner.kind.to_lowercase(),
-                pod.metadata.beside(&owner.name)
-            );
             let others: Vec<String> = others.iter().map(|other| format!("pod/{other}")).collect();
-            Advice::by_hand("GatherNodes", target, words::gather(&owner.to_string(), &others))
-                .look(describe(&pod.key()))
+            of_events(
+                "GatherNodes",
+                of_owner(owner),
+                words::gather(&owner.to_string(), &others),
+            )
         }
         Cause::UnprepareFails { drivers } => {
             let names = drivers.iter().map(|(driver, _)| driver.as_str());
@@ -198,20 +193,18 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             } else {
                 words::mount()
             };
-            Advice::by_hand("MountVolumes", of_pod(), how).look(describe(&pod.key()))
+            of_events("MountVolumes", of_pod(), how)
         }
         Cause::OwnershipChanges { .. } => {
             let (_, owner) = made_from(stages.cluster(), pod);
-            Advice::by_hand("AwaitKubelet", of_node(), words::await_ownership(owner.as_ref()))
-                .look(describe(&pod.key()))
+            of_events("AwaitKubelet", of_node(), words::await_ownership(owner.as_ref()))
         }
         Cause::SandboxFails { text, .. } if lacks_network(text) => {
-            Advice::by_hand("RepairContainer", of_pod(), words::name_network()).look(describe(&pod.key()))
+            of_events("RepairContainer", of_pod(), words::name_network())
         }
         Cause::SandboxFails { text, .. } if refuses_host_network(text) => {
             let (target, owner) = made_from(stages.cluster(), pod);
-            Advice::by_hand("CorrectPods", target, words::leave_host_network(owner.as_ref()))
-                .look(describe(&pod.key()))
+            of_events("CorrectPods", target, words::leave_host_network(owner.as_ref()))
         }
         Cause::SandboxFails {
             device: Some(device), ..
@@ -221,28 +214,23 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             words::attach_device(device),
         )
         .look(describe_device(device)),
-        Cause::SandboxFails { .. } => {
-            Advice::by_hand("RepairRuntime", of_node(), words::sandbox(node)).look(describe(&pod.key()))
-        }
-        Cause::RuntimeDown { .. } => {
-            Advice::by_hand("RepairRuntime", of_node(), words::start_runtime(node)).look(describe_node())
-        }
+        Cause::SandboxFails { .. } => of_events("RepairRuntime", of_node(), words::sandbox(node)),
+        Cause::RuntimeDown { .. } => of_conditions("RepairRuntime", words::start_runtime(node)),
         Cause::KillFails { only_sandbox, .. } => {
             let how = if *only_sandbox {
                 words::remove_sandbox(node)
             } else {
                 words::stop_containers(node)
             };
-            Advice::by_hand("RepairRuntime", of_node(), how).look(describe(&pod.key()))
+            of_events("RepairRuntime", of_node(), how)
         }
         Cause::ContainersLeft {
             container, others, ..
-        } => Advice::by_hand(
+        } => of_events(
             "RepairContainer",
             of_pod(),
             words::end_the_rest(container, others),
-        )
-        .look(describe(&pod.key())),
+        ),
         Cause::ContainerNotStarted(..)
         | Cause::ContainerEnds(..)
         | Cause::ProbeFails { .. }
@@ -257,20 +245,19 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
                 .iter()
                 .any(|found| matches!(found, Evidence::Event(_))) =>
         {
-            Advice::by_hand("RepairContainer", of_pod(), words::make_pod_ready()).look(describe(&pod.key()))
+            of_events("RepairContainer", of_pod(), words::make_pod_ready())
         }
         Cause::ProbeFails { container, text } | Cause::NotReady { container, text } => {
             // Of `kubelet/prober/prober_manager.go` and `prober.go`, `probe`, v1.37.2.
             let restarts = text.starts_with("Startup probe") || text.starts_with("Liveness probe");
             let text = words::probe(container.as_ref(), restarts);
-            Advice::by_hand("RepairContainer", of_pod(), text).look(describe(&pod.key()))
+            of_events("RepairContainer", of_pod(), text)
         }
         Cause::ContainerNotStarted(_, waiting)
             if pod.spec.runtime_class_name.is_some() && injects_own(&waiting.message) =>
         {
             let (target, owner) = made_from(stages.cluster(), pod);
-            Advice::by_hand("CorrectPods", target, words::drop_runtime_class(owner.as_ref()))
-                .look(describe(&pod.key()))
+            of_events("CorrectPods", target, words::drop_runtime_class(owner.as_ref()))
         }
         Cause::ContainerNotStarted(_, waiting)
             if let Some((host, error)) = unreachable_registry(&waiting.message)
@@ -278,13 +265,12 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         {
             let elsewhere = runs_elsewhere(stages.cluster(), pod);
             let text = words::trust_registry(host, node, error, elsewhere.as_ref());
-            Advice::by_hand("RepairRuntime", of_node(), text).look(describe(&pod.key()))
+            of_events("RepairRuntime", of_node(), text)
         }
         Cause::ContainerNotStarted(_, waiting)
             if let Some((host, _)) = unreachable_registry(&waiting.message) =>
         {
-            Advice::by_hand("RepairContainer", of_pod(), words::reach_registry(host))
-                .look(describe(&pod.key()))
+            of_events("RepairContainer", of_pod(), words::reach_registry(host))
         }
         Cause::ContainerNotStarted(_, waiting) if let Some(exit) = exit_of(stages, pod, &waiting.message) => {
             exits(stages, pod, node, exit)
@@ -294,36 +280,32 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
                 Party::User => words::start_container(container),
                 party => words::start_for(party, node, container),
             };
-            Advice::by_hand("RepairContainer", of_pod(), how).look(describe(&pod.key()))
+            of_events("RepairContainer", of_pod(), how)
         }
         Cause::ImageVolumeNotPulled { volume, .. } => {
             let (target, owner) = made_from(stages.cluster(), pod);
-            Advice::by_hand(
+            of_events(
                 "MountVolumes",
                 target,
                 words::correct_image(volume, owner.as_ref()),
             )
-            .look(describe(&pod.key()))
         }
         Cause::NotInjected { runtime, .. } => {
-            Advice::by_hand("RepairRuntime", of_node(), words::enable_cdi(node, runtime))
-                .look(describe_node())
+            of_conditions("RepairRuntime", words::enable_cdi(node, runtime))
         }
         Cause::ContainerEnds(container, Some(end)) if end.reason == "OOMKilled" => {
-            Advice::by_hand("RepairContainer", of_pod(), words::out_of_memory(container))
-                .look(describe(&pod.key()))
+            of_events("RepairContainer", of_pod(), words::out_of_memory(container))
         }
         Cause::ContainerEnds(container, Some(end))
             if lacks_device_memory(&end.message) && !beside(stages, pod).is_empty() =>
         {
             let (target, owner) = made_from(stages.cluster(), pod);
             let others = named(&beside(stages, pod));
-            Advice::by_hand(
+            of_events(
                 "RepairContainer",
                 target,
                 words::own_device(container, owner.as_ref(), &others),
             )
-            .look(describe(&pod.key()))
         }
         Cause::ContainerEnds(_, Some(end)) if let Some(exit) = exit_of(stages, pod, &end.message) => {
             exits(stages, pod, node, exit)
@@ -337,8 +319,7 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             };
             Advice::by_hand("RepairContainer", of_pod(), how).look(
                 Command::kubectl("logs")
-                    .object(Kind::Pod, &pod.metadata.name)
-                    .namespace(&pod.metadata.namespace)
+                    .about(Kind::Pod, &pod.key())
                     .option("--container", container)
                     .args(&["--previous", "--tail=50"])
                     .done(),
@@ -375,8 +356,7 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             Advice::by_hand("UpgradeKubelet", of_node(), words::enable(gate, node))
         }
         Cause::ClaimSkipped { skips, .. } => {
-            Advice::by_hand("UpgradeKubelet", of_node(), words::stop_skipping(skips, node))
-                .look(describe(&pod.key()))
+            of_events("UpgradeKubelet", of_node(), words::stop_skipping(skips, node))
         }
         Cause::ClaimUnreadable {
             why: Unread::NotServed,
@@ -391,10 +371,9 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             )
         }
         Cause::PreparedForOtherClaim { pod, ends, .. } => {
-            let look = Command::dra("explain").here().object(Kind::Pod, &pod.name);
+            let look = Command::dra("explain").here().about(Kind::Pod, pod);
             let text = words::await_end(pod, ends.is_some());
-            Advice::by_hand("WaitForDeletion", format!("pod/{pod}"), text)
-                .look(look.namespace(&pod.namespace).done())
+            Advice::by_hand("WaitForDeletion", format!("pod/{pod}"), text).look(look.done())
         }
         Cause::DeviceNotPublished { devices } => {
             let driver = devices.first().map_or("", |device| device.driver.as_str());
@@ -425,19 +404,10 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             format!("device/{device}"),
             words::lift_taint(device, taint),
         ),
-        Cause::NodeSilent { .. } => {
-            Advice::by_hand("RestoreNode", of_node(), words::recover(node)).look(describe_node())
-        }
-        Cause::NodeGone { .. } => {
-            Advice::by_hand("WaitForDeletion", of_pod(), words::await_garbage_collector())
-                .look(describe(&pod.key()))
-        }
-        Cause::NodeNotReady { .. } => {
-            Advice::by_hand("RestoreNode", of_node(), words::make_ready(node)).look(describe_node())
-        }
-        Cause::NetworkNotReady { .. } => {
-            Advice::by_hand("RestoreNode", of_node(), words::network(node)).look(describe_node())
-        }
+        Cause::NodeSilent { .. } => of_conditions("RestoreNode", words::recover(node)),
+        Cause::NodeGone { .. } => of_events("WaitForDeletion", of_pod(), words::await_garbage_collector()),
+        Cause::NodeNotReady { .. } => of_conditions("RestoreNode", words::make_ready(node)),
+        Cause::NetworkNotReady { .. } => of_conditions("RestoreNode", words::network(node)),
         Cause::Finalizers(names) => without_finalizers(stages, pod, names),
         Cause::Binding { device, attaching } => attach(stages, pod, device, attaching),
         Cause::Unrecognized { .. } => {
@@ -455,20 +425,16 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             .look(describe(&pod.key()))
         }
         Cause::ClaimNeverMade { .. } => {
-            let delete = Command::kubectl("delete")
-                .object(Kind::Pod, &pod.metadata.name)
-                .namespace(&pod.metadata.namespace)
-                .args(&["--force"]);
+            let delete = Command::kubectl("delete").about(Kind::Pod, &pod.key());
             Advice::new(
                 "ForceDelete",
                 of_pod(),
                 words::FORCE_DELETE,
-                Remedy::command(delete.done()).note(words::NOTHING_PREPARED),
+                Remedy::command(delete.arg("--force").done()).note(words::NOTHING_PREPARED),
             )
         }
         Cause::ContainersNotStopped => {
-            Advice::by_hand("ReadKubelet", of_node(), words::read(node, words::NOT_STOPPED))
-                .look(describe(&pod.key()))
+            of_events("ReadKubelet", of_node(), words::read(node, words::NOT_STOPPED))
         }
     })
 }
@@ -496,11 +462,7 @@ fn made_from(cluster: &Cluster, pod: &Pod) -> (String, Option<OwnerName>) {
     let Some(owner) = top_owner(cluster, pod) else {
         return (format!("pod/{}", pod.key()), None);
     };
-    let target = format!(
-        "{}/{}",
-        owner.kind.to_lowercase(),
-        pod.metadata.beside(&owner.name)
-    );
+    let target = controller(&pod.metadata, &owner);
     let name = OwnerName {
         kind: owner.kind,
         name: owner.name,
@@ -791,10 +753,7 @@ fn tolerate(set: &Key, has_own: bool, taint: &Taint, node: &str) -> Advice {
 
 /// What the cluster has of the pod, with the events about it.
 fn describe(pod: &Key) -> Result<Script, NoCommand> {
-    Command::kubectl("describe")
-        .object(Kind::Pod, &pod.name)
-        .namespace(&pod.namespace)
-        .done()
+    Command::kubectl("describe").about(Kind::Pod, pod).done()
 }
 
 /// The logs of the driver's pod, or else what is on the node.
@@ -816,8 +775,7 @@ pub(crate) fn with_crashing(how: Remedy, pods: impl Iterator<Item = (Key, Waitin
 /// The last lines that the containers of a pod have written.
 pub(crate) fn logs_of(pod: &Key) -> Result<Script, NoCommand> {
     Command::kubectl("logs")
-        .object(Kind::Pod, &pod.name)
-        .namespace(&pod.namespace)
+        .about(Kind::Pod, pod)
         .args(&["--all-containers", "--tail=50"])
         .done()
 }

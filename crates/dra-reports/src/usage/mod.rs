@@ -11,12 +11,13 @@ mod room;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use foldhash::fast::RandomState;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 pub use group::{UsageBy, UsageGroup};
 pub(super) use room::FreeByNode;
 
 use super::Selection;
+use super::shape::by_name;
 use dra_allocator::devices::{Holder, Inventory, PoolFacts};
 use dra_model::{Claim, Cluster, Device, DeviceId, Format, Kind, Pool, Quantity, Str, Time, lookup};
 use dra_rules::reservation::{is_done, runs_with};
@@ -128,10 +129,6 @@ pub struct IdleClaim {
     pub allocation_timestamp: Option<Time>,
     /// When it was created, before which it cannot have been idle.
     pub creation_timestamp: Option<Time>,
-}
-
-fn by_name<T: Serialize, S: Serializer>(pairs: &[(Str, T)], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(pairs.iter().map(|(name, value)| (name, value)))
 }
 
 /// Amounts by name, summed up.
@@ -449,10 +446,7 @@ impl<'a> Counting<'a> {
                 UsageGroup::of(self.cluster, self.by, holder.claim, holder.result)
             };
             let drivers = &mut self.item(group).drivers;
-            let counted = match drivers.get_mut(&id.driver) {
-                Some(counted) => counted,
-                None => drivers.entry(id.driver.clone()).or_default(),
-            };
+            let counted = drivers.entry(id.driver.clone()).or_default();
             counted.add(holder, device, parts, takers, shared.is_some());
         }
         if !draws {

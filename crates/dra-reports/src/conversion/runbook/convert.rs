@@ -40,7 +40,7 @@ impl Book<'_> {
                     continue;
                 }
                 match owner.pause(&group.namespace) {
-                    Some(command) => commands.add(command),
+                    Some(command) => commands.push(command),
                     None => manual.push(words::pause(&owner.kind, &group.namespace, &owner.name)),
                 }
             }
@@ -48,14 +48,14 @@ impl Book<'_> {
         for group in &drained {
             let pods: Vec<_> = group.pods.iter().chain(&group.pending).collect();
             if !pods.is_empty() {
-                commands.add(delete(Kind::Pod.into(), &group.namespace, pods));
+                commands.push(delete(Kind::Pod.into(), &group.namespace, pods));
             }
             if group.exists {
                 let podgroups = Resource::full(Kind::PodGroup);
-                commands.add(delete(podgroups, &group.namespace, [&group.name]));
+                commands.push(delete(podgroups, &group.namespace, [&group.name]));
             }
             for claim in &group.generated_claims {
-                commands.add(
+                commands.push(
                     Command::kubectl("wait")
                         .arg("--for=delete")
                         .object(Kind::ResourceClaim, claim)
@@ -71,20 +71,14 @@ impl Book<'_> {
         if !commands.is_empty() {
             // Pods without a controller are not recreated.
             let save = Command::dra("snapshot").args(&["--no-redact", "--out=before-downgrade.json"]);
-            let all = std::iter::once(save.done());
-            let rest = commands.scripts.drain(..).map(Ok).collect::<Vec<_>>();
-            let refused = std::mem::take(&mut commands.refused);
-            commands = all.chain(rest).chain(refused.into_iter().map(Err)).collect();
+            commands.insert(0, save.done());
         }
         let first = Step {
-            order: 1,
-            title: words::STOP_GROUPS.to_owned(),
             summary: words::stop(&stopped(&drained)),
-            why: words::WHY_STOP_GROUPS.to_owned(),
             manual,
             done: commands.is_empty(),
             confirm: !commands.is_empty(),
-            ..Step::default()
+            ..Step::new(1, words::STOP_GROUPS, words::WHY_STOP_GROUPS)
         }
         .run(commands);
         if pending.is_empty() {
@@ -96,17 +90,14 @@ impl Book<'_> {
         };
         let end = |group: &&GroupPlan| delete(Kind::Pod.into(), &group.namespace, &group.pending);
         let second = Step {
-            order: 1,
-            title: words::SCHEDULE_OR_DELETE.to_owned(),
             summary: words::schedule(&pods_of(&pending)),
-            why: words::WHY_SCHEDULE.to_owned(),
             manual: pending
                 .iter()
                 .map(members)
                 .chain([words::LEAVE_MEMBERS_ALONE.to_owned()])
                 .collect(),
             confirm: true,
-            ..Step::default()
+            ..Step::new(1, words::SCHEDULE_OR_DELETE, words::WHY_SCHEDULE)
         }
         .run(pending.iter().map(end).collect());
         vec![first, second]
@@ -127,22 +118,16 @@ impl Book<'_> {
         };
         let summary = words::converting(&converting);
         Step {
-            order: 2,
-            title: words::CONVERT.to_owned(),
             done: summary.is_empty(),
             summary,
-            why: words::WHY_CONVERT.to_owned(),
             accepted_exit_codes: self.leaves_foreign(),
-            ..Step::default()
+            ..Step::new(2, words::CONVERT, words::WHY_CONVERT)
         }
-        .run(
-            [self
-                .purposeful()
+        .run(vec![
+            self.purposeful()
                 .args(&["--wait", "--timeout=10m", "--yes"])
-                .done()]
-            .into_iter()
-            .collect(),
-        )
+                .done(),
+        ])
     }
 
     /// 3: no scheduler reserves for groups anymore.
@@ -156,16 +141,13 @@ impl Book<'_> {
             ]),
         };
         Step {
-            order: 3,
-            title: words::CLAIM_GATE_OFF.to_owned(),
-            why: words::WHY_CLAIM_GATE_OFF.to_owned(),
             manual: vec![
                 words::RESTART_REPLICAS.to_owned(),
                 words::KEEP_GENERIC_WORKLOAD.to_owned(),
             ],
             components: vec![change(Component::Scheduler), change(Component::ControllerManager)],
             done: self.plan.gate == ClaimGate::Off,
-            ..Step::default()
+            ..Step::new(3, words::CLAIM_GATE_OFF, words::WHY_CLAIM_GATE_OFF)
         }
     }
 
@@ -175,14 +157,10 @@ impl Book<'_> {
         let convert = self.purposeful().args(&["--final", "--settle=30s"]);
         let convert = convert.args(GATES_ARE_OFF).arg("--yes").done();
         let again = Step {
-            order: 4,
-            title: words::CONVERT_AGAIN.to_owned(),
-            why: words::WHY_CONVERT_AGAIN.to_owned(),
             accepted_exit_codes: self.leaves_foreign(),
-            done: false,
-            ..Step::default()
+            ..Step::new(4, words::CONVERT_AGAIN, words::WHY_CONVERT_AGAIN)
         };
-        let mut steps = vec![again.run([convert].into_iter().collect())];
+        let mut steps = vec![again.run(vec![convert])];
         let kinds: BTreeSet<String> = foreign.iter().map(|(_, entry)| entry.group_resource()).collect();
         if !kinds.is_empty() {
             let claims: BTreeSet<_> = foreign
@@ -197,28 +175,21 @@ impl Book<'_> {
             let convert = kinds.iter().fold(convert, with_kind);
             let convert = convert.args(GATES_ARE_OFF).arg("--yes").done();
             let step = Step {
-                order: 4,
-                title: words::REMOVE_FOREIGN.to_owned(),
                 summary: words::ask_owners(&foreign),
-                why: words::WHY_REMOVE_FOREIGN.to_owned(),
                 manual: foreign
                     .iter()
                     .map(|(claim, entry)| words::ask_owner(entry, &claim.key))
                     .collect(),
-                accepted_exit_codes: Vec::new(),
                 confirm: true,
-                ..Step::default()
+                ..Step::new(4, words::REMOVE_FOREIGN, words::WHY_REMOVE_FOREIGN)
             };
-            steps.push(step.run([convert].into_iter().collect()));
+            steps.push(step.run(vec![convert]));
         }
         let verify = Step {
-            order: 4,
-            title: words::VERIFY.to_owned(),
-            why: words::WHY_VERIFY.to_owned(),
             accepted_exit_codes: self.leaves_foreign(),
-            ..Step::default()
+            ..Step::new(4, words::VERIFY, words::WHY_VERIFY)
         };
-        steps.push(verify.run([self.verify()].into_iter().collect()));
+        steps.push(verify.run(vec![self.verify()]));
         steps
     }
 

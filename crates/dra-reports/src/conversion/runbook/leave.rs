@@ -14,8 +14,7 @@ impl Book<'_> {
     fn by_namespace<'m>(&self, objects: impl Iterator<Item = &'m Meta>) -> BTreeMap<Str, Vec<&'m Meta>> {
         let mut found: BTreeMap<Str, Vec<&Meta>> = BTreeMap::new();
         for metadata in objects {
-            let only = self.scope.namespace.as_ref();
-            if only.is_none_or(|only| *only == metadata.namespace) {
+            if self.scope.includes(&metadata.namespace) {
                 found
                     .entry(metadata.namespace.clone())
                     .or_default()
@@ -65,25 +64,22 @@ impl Book<'_> {
         };
         if let Some(everything) = everything {
             let save = Command::kubectl("get").args(&[everything, "-A", "-o", "yaml"]);
-            commands.add(save.saved_as("groups-before-downgrade.yaml").done());
+            commands.push(save.saved_as("groups-before-downgrade.yaml").done());
         }
         for (kind, objects) in [(Kind::Workload, &workloads), (Kind::PodGroup, &groups)] {
             for (namespace, objects) in objects {
-                commands.add(delete(kind, namespace, objects));
+                commands.push(delete(kind, namespace, objects));
             }
         }
         let known = self.hidden(&[Kind::PodGroup, Kind::Workload]).is_empty();
         let step = Step {
-            order: 5,
-            title: words::DELETE_GROUPS.to_owned(),
             summary: words::delete_groups(
                 groups.values().map(Vec::len).sum(),
                 workloads.values().map(Vec::len).sum(),
             ),
-            why: words::WHY_DELETE_GROUPS.to_owned(),
             manual,
             done: commands.is_empty() && known,
-            ..Step::default()
+            ..Step::new(5, words::DELETE_GROUPS, words::WHY_DELETE_GROUPS)
         };
         let mut steps = vec![step.run(commands)];
         let finalizers: Commands = groups
@@ -94,15 +90,12 @@ impl Book<'_> {
             .collect();
         if !finalizers.is_empty() {
             let step = Step {
-                order: 5,
-                title: words::DROP_FINALIZER.to_owned(),
-                summary: words::drop_finalizers(finalizers.scripts.len() + finalizers.refused.len()),
-                why: words::WHY_DROP_FINALIZER.to_owned(),
+                summary: words::drop_finalizers(finalizers.len()),
                 manual: vec![words::DROP_AFTER_VERIFY.to_owned()],
                 // A group whose pods have finished meanwhile is gone already.
                 accepted_exit_codes: vec![1],
                 confirm: true,
-                ..Step::default()
+                ..Step::new(5, words::DROP_FINALIZER, words::WHY_DROP_FINALIZER)
             };
             steps.push(step.run(finalizers));
         }
@@ -132,13 +125,11 @@ impl Book<'_> {
         let mut commands = Commands::default();
         if !names.is_empty() {
             let save = Command::kubectl("get").args(&["devicetaintrules.resource.k8s.io", "-o", "yaml"]);
-            commands.add(save.saved_as("devicetaintrules-before-downgrade.yaml").done());
+            commands.push(save.saved_as("devicetaintrules-before-downgrade.yaml").done());
             let delete = Command::kubectl("delete").objects(Resource::full(Kind::DeviceTaintRule), &names);
-            commands.add(delete.arg("--ignore-not-found").done());
+            commands.push(delete.arg("--ignore-not-found").done());
         }
         Step {
-            order: 6,
-            title: words::DELETE_RULES.to_owned(),
             summary: words::delete_rules(
                 names.len(),
                 rules
@@ -146,10 +137,9 @@ impl Book<'_> {
                     .filter(|rule| rule.spec.taint.effect != NO_EFFECT)
                     .count(),
             ),
-            why: words::WHY_DELETE_RULES.to_owned(),
             manual,
             done: names.is_empty() && known,
-            ..Step::default()
+            ..Step::new(6, words::DELETE_RULES, words::WHY_DELETE_RULES)
         }
         .run(commands)
     }
@@ -175,7 +165,7 @@ impl Book<'_> {
         if let Target::Minor(minor) = self.target {
             manual.push(words::remove_unknown_gates(minor));
             manual.push(words::SOLVE_THE_REST.to_owned());
-            commands.add(
+            commands.push(
                 Command::dra("check")
                     .option("--to-version", &format!("1.{minor}"))
                     .args(&["--fail-on=error", "-o", "wide"])
@@ -184,9 +174,6 @@ impl Book<'_> {
             accepted_exit_codes = vec![1, 4];
         }
         Step {
-            order: 7,
-            title: words::gates_off(gates),
-            why: words::WHY_GATES_OFF.to_owned(),
             manual,
             components: [
                 Component::ApiServer,
@@ -197,7 +184,7 @@ impl Book<'_> {
             .map(change)
             .into(),
             accepted_exit_codes,
-            ..Step::default()
+            ..Step::new(7, words::gates_off(gates), words::WHY_GATES_OFF)
         }
         .run(commands)
     }
@@ -226,12 +213,13 @@ impl Book<'_> {
             manual.push(words::EACH_RELEASE.to_owned());
         }
         Step {
-            order: 8,
-            title: words::replace_components(minor),
-            why: words::undoing(&self.undoing()),
             manual,
             components,
-            ..Step::default()
+            ..Step::new(
+                8,
+                words::replace_components(minor),
+                words::undoing(&self.undoing()),
+            )
         }
     }
 
@@ -255,21 +243,14 @@ impl Book<'_> {
     pub(super) fn prove(&self) -> Step {
         let check = self.scoped(Command::dra("check"));
         Step {
-            order: 9,
-            title: words::CHECK_RESULT.to_owned(),
-            why: words::WHY_CHECK_RESULT.to_owned(),
             accepted_exit_codes: if self.foreign().is_empty() {
                 vec![4]
             } else {
                 vec![1, 4]
             },
-            ..Step::default()
+            ..Step::new(9, words::CHECK_RESULT, words::WHY_CHECK_RESULT)
         }
-        .run(
-            [self.verify(), check.arg("--fail-on=error").done()]
-                .into_iter()
-                .collect(),
-        )
+        .run(vec![self.verify(), check.arg("--fail-on=error").done()])
     }
 }
 

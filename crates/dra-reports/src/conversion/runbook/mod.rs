@@ -10,6 +10,7 @@ mod leave;
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools;
 use serde::{Deserialize, Serialize};
 
 use super::groups::GroupPlan;
@@ -58,6 +59,15 @@ pub struct Step {
 }
 
 impl Step {
+    fn new(order: u32, title: impl Into<String>, why: impl Into<String>) -> Self {
+        Self {
+            order,
+            title: title.into(),
+            why: why.into(),
+            ..Self::default()
+        }
+    }
+
     /// Names of `steps`: the order, and a letter where several have the same.
     pub fn names(steps: &[Self]) -> Vec<String> {
         let mut names = Vec::new();
@@ -82,45 +92,17 @@ impl Step {
 
     /// The step with these commands. What a name allows no command for has to be done by hand.
     fn run(mut self, commands: Commands) -> Self {
-        let Commands { scripts, refused } = commands;
+        let (scripts, refused): (Vec<Script>, Vec<NoCommand>) = commands.into_iter().partition_result();
         self.commands = scripts.iter().map(Script::to_string).collect();
         self.runs = scripts.iter().map(Script::arguments).collect();
-        self.manual.extend(refused.iter().map(NoCommand::to_string));
+        self.manual
+            .extend(refused.iter().map(NoCommand::to_string).unique());
         self
     }
 }
 
-/// The commands of a step while it is built.
-#[derive(Default)]
-struct Commands {
-    scripts: Vec<Script>,
-    refused: Vec<NoCommand>,
-}
-
-impl Commands {
-    fn add(&mut self, command: Result<Script, NoCommand>) {
-        match command {
-            Ok(script) => self.scripts.push(script),
-            Err(why) if self.refused.contains(&why) => {}
-            Err(why) => self.refused.push(why),
-        }
-    }
-
-    /// Whether there is nothing to do at all.
-    fn is_empty(&self) -> bool {
-        self.scripts.is_empty() && self.refused.is_empty()
-    }
-}
-
-impl FromIterator<Result<Script, NoCommand>> for Commands {
-    fn from_iter<I: IntoIterator<Item = Result<Script, NoCommand>>>(commands: I) -> Self {
-        let mut all = Self::default();
-        for command in commands {
-            all.add(command);
-        }
-        all
-    }
-}
+/// The commands of a step, and why there is none for a name.
+type Commands = Vec<Result<Script, NoCommand>>;
 
 /// A component that is restarted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]

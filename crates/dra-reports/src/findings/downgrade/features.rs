@@ -6,7 +6,7 @@ use super::Target;
 use crate::findings::claims::tolerations_of;
 use crate::findings::finding::{Subject, claim_key, pod_key};
 use crate::findings::requests::changed_for;
-use crate::findings::{Code, Finding, Look, Severity, words};
+use crate::findings::{Code, Finding, Look, words};
 use crate::remedy::{Remedy, end_pods};
 use crate::script::delete_pods;
 use dra_model::{AllocatedDevice, Claim, ClaimSpec, Gate, Key, Kind, Meta, NO_EXECUTE};
@@ -33,13 +33,8 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
         {
             let message = words::keeps_claim(target);
             look.add(
-                finding(
-                    Code::ExtendedResources,
-                    Kind::ResourceClaim,
-                    &claim.metadata,
-                    message,
-                )
-                .remedy(end_of_owner(look, claim)),
+                finding(Code::ExtendedResources, Subject::claim(claim), message)
+                    .remedy(end_of_owner(look, claim)),
             );
         }
     }
@@ -70,8 +65,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
             look.add(
                 finding(
                     Code::ExtendedResources,
-                    Kind::DeviceClass,
-                    &class.metadata,
+                    Subject::of(Kind::DeviceClass, &class.metadata),
                     message,
                 )
                 .advice(words::gate_on(Gate::DRAExtendedResource)),
@@ -93,8 +87,8 @@ fn end_of_owner(look: &Look<'_>, claim: &Claim) -> Remedy {
     }
 }
 
-fn finding(code: Code, kind: Kind, metadata: &Meta, message: String) -> Finding {
-    Finding::new(code, Subject::of(kind, metadata), message).order(8)
+fn finding(code: Code, subject: Subject, message: String) -> Finding {
+    Finding::new(code, subject, message).order(8)
 }
 
 fn alpha_fields(
@@ -132,14 +126,10 @@ fn alpha_fields(
     if dropped.is_empty() {
         return;
     }
-    let severity = match constrained {
-        Some(_) => Severity::Error,
-        None => Severity::Warning,
-    };
     let message = words::fields_are_dropped(&dropped, constrained, target);
     look.add(
-        finding(Code::AlphaFields, kind, metadata, message)
-            .severity(severity)
+        finding(Code::AlphaFields, Subject::of(kind, metadata), message)
+            .error_if(constrained.is_some())
             .advice(words::without_fields(&changed_for(look, kind, metadata))),
     );
 }
@@ -169,16 +159,11 @@ fn waits(look: &mut Look<'_>, target: &Target, claim: &Arc<Claim>) {
     let message = words::is_bound_early(&missing, &pods, target);
     let names: Vec<&str> = pods.iter().map(|pod| pod.name.as_str()).collect();
     look.add(
-        finding(
-            Code::BindingConditions,
-            Kind::ResourceClaim,
-            &claim.metadata,
-            message,
-        )
-        .fix(delete_pods(&claim.metadata.namespace, names))
-        .note(words::OR_WAIT_UNTIL_BOUND)
-        .joins([claim_key(claim.key())])
-        .joins(pods.into_iter().map(pod_key)),
+        finding(Code::BindingConditions, Subject::claim(claim), message)
+            .fix(delete_pods(&claim.metadata.namespace, names))
+            .note(words::OR_WAIT_UNTIL_BOUND)
+            .joins([claim_key(claim.key())])
+            .joins(pods.into_iter().map(pod_key)),
     );
 }
 
@@ -202,7 +187,7 @@ fn shares(look: &mut Look<'_>, target: &Target, claim: &Claim) {
     }
     let message = words::share_is_whole(&hidden, target);
     look.add(
-        finding(Code::SharedDevices, Kind::ResourceClaim, &claim.metadata, message)
+        finding(Code::SharedDevices, Subject::claim(claim), message)
             .advice(words::gate_on(Gate::DRAConsumableCapacity)),
     );
 }
@@ -214,5 +199,7 @@ fn tolerations(look: &mut Look<'_>, target: &Target, kind: Kind, metadata: &Meta
         return;
     }
     let message = words::tolerations_are_ignored(target);
-    look.add(finding(Code::Tolerations, kind, metadata, message).advice(words::REMOVE_TOLERATED));
+    look.add(
+        finding(Code::Tolerations, Subject::of(kind, metadata), message).advice(words::REMOVE_TOLERATED),
+    );
 }

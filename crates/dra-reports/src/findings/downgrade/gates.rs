@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Target;
 use crate::findings::finding::Subject;
 use crate::findings::words::{self, OldGate};
-use crate::findings::{Code, Finding, Look, Severity};
+use crate::findings::{Code, Finding, Look, Severity, is_seen, unseen};
 use dra_model::{Component, Evidence, Gate, Release};
 
 pub(super) fn look(look: &mut Look<'_>, target: &Target) {
@@ -32,17 +32,12 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
 fn gates(look: &mut Look<'_>, target: &Target) {
     let environment = look.cluster.environment();
     let mut named: BTreeMap<&str, (Gate, Vec<Component>)> = BTreeMap::new();
-    let mut known = Vec::new();
     for component in Component::ALL {
         for gate in Gate::all() {
             let state = environment.gate(component, gate);
             // Flags cannot be read off objects either: they may have been changed since.
-            if matches!(state.evidence, Evidence::Assumed | Evidence::Objects(_)) {
+            if !state.evidence.is_of_now() {
                 continue;
-            }
-            // That something is served shows one gate, not what else the component was started with.
-            if !matches!(state.evidence, Evidence::Served(_)) {
-                known.push(component);
             }
             // An argument that names a gate is an error even if it switches it off. Elsewhere only what differs from the default must have
             // been named: what is on by default need not be removed from the flags.
@@ -50,12 +45,7 @@ fn gates(look: &mut Look<'_>, target: &Target) {
             let is_named = match state.evidence {
                 Evidence::Arguments(_) => true,
                 // AllAlpha turns on what the target knows, and nothing else.
-                Evidence::Implied(_) => {
-                    let is_known = gate
-                        .default_in(target.minor, target.minor.saturating_sub(1))
-                        .is_some();
-                    state.enabled && default == Some(false) && is_known
-                }
+                Evidence::Implied(_) => state.enabled && default == Some(false) && target.knows(gate),
                 Evidence::Flag => state.enabled,
                 _ => default != Some(state.enabled),
             };
@@ -69,10 +59,7 @@ fn gates(look: &mut Look<'_>, target: &Target) {
         }
     }
     for (name, (gate, components)) in named {
-        let why = if gate
-            .default_in(target.minor, target.minor.saturating_sub(1))
-            .is_none()
-        {
+        let why = if !target.knows(gate) {
             OldGate::Unknown
         } else if gate == Gate::GenericWorkload
             && environment.enabled(components[0], gate)
@@ -111,10 +98,10 @@ fn gates(look: &mut Look<'_>, target: &Target) {
                 .advice(words::gate_on(gate)),
         );
     }
-    if !known.contains(&Component::ApiServer) {
+    if !is_seen(environment, Component::ApiServer) {
         look.found.unknown.add(words::UNKNOWN_APISERVER_GATES.to_owned());
     }
-    let unseen = crate::findings::unseen(&known, &[Component::Scheduler, Component::ControllerManager]);
+    let unseen = unseen(environment, &[Component::Scheduler, Component::ControllerManager]);
     if !unseen.is_empty() {
         look.found.warnings.add(words::unknown_old_gates(&unseen, target));
     }

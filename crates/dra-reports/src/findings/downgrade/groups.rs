@@ -7,7 +7,7 @@ use super::Target;
 use crate::findings::finding::{Subject, claim_key, pod_key};
 use crate::findings::reservations::{convert_groups, convert_kinds};
 use crate::findings::words::{self, Stored};
-use crate::findings::{Code, Finding, Look, Severity};
+use crate::findings::{Code, Finding, Look};
 use crate::remedy::{Remedy, end_groups, end_pods};
 use crate::script::{save, save_and_delete, touch};
 use dra_model::{Claim, Gate, Key, Kind, MOST_CONSUMERS, Meta, Pod, Str};
@@ -178,15 +178,10 @@ fn foreign(look: &mut Look<'_>, target: &Target, claim: &Claim) {
         return;
     }
     let blocks = target.is_older_and(|release| release.gives_up_at_foreign_entry);
-    let severity = if blocks {
-        Severity::Error
-    } else {
-        Severity::Warning
-    };
     let message = words::foreign_stays(claim, &entries, blocks);
     look.add(
         Finding::new(Code::ForeignReservation, Subject::claim(claim), message)
-            .severity(severity)
+            .error_if(blocks)
             .order(4)
             .remedy(convert_kinds(look, claim, entries)),
     );
@@ -235,11 +230,7 @@ fn save_and_end(look: &Look<'_>, kind: Kind, key: &Key) -> Remedy {
 fn objects(look: &mut Look<'_>, target: &Target) {
     let cluster = look.cluster;
     let kept = target.older && !target.lacks(Gate::GenericWorkload);
-    let (severity, how) = if kept {
-        (Severity::Error, Stored::NeverReady)
-    } else {
-        (Severity::Warning, Stored::Hidden)
-    };
+    let how = if kept { Stored::NeverReady } else { Stored::Hidden };
     let groups = cluster
         .pod_groups()
         .map(|group| (Kind::PodGroup, &group.metadata));
@@ -259,7 +250,7 @@ fn objects(look: &mut Look<'_>, target: &Target) {
         };
         look.add(
             Finding::new(Code::PodgroupObjects, Subject::of(kind, metadata), message)
-                .severity(severity)
+                .error_if(kept)
                 .order(5)
                 .remedy(save_and_end(look, kind, &metadata.key()))
                 .note(words::AFTER_CONVERSION),

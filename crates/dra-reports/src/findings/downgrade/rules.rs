@@ -2,8 +2,7 @@
 
 use super::Target;
 use crate::findings::finding::Subject;
-use crate::findings::words::{self, Blocks};
-use crate::findings::{Code, Finding, Look, Severity};
+use crate::findings::{Code, Finding, Look, Severity, words};
 use crate::script::{delete, save_and_delete, touch};
 use dra_allocator::devices::keeps_off;
 use dra_model::{Gate, Kind, Release};
@@ -19,11 +18,10 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
         let acts = keeps_off(taint);
         let save = || save_and_delete(Kind::DeviceTaintRule, &rule.metadata.key());
         if off {
-            let severity = if acts { Severity::Error } else { Severity::Warning };
             let message = words::rule_is_off(taint, target);
             look.add(
                 Finding::new(Code::TaintRules, subject(), message)
-                    .severity(severity)
+                    .error_if(acts)
                     .order(6)
                     .fix(save())
                     .note(words::TAINT_SLICES_FIRST),
@@ -31,7 +29,6 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
         }
         // What cannot read the version does not store it either.
         if server.reads_rules_of_v1beta2 && target.is_older_and(|release| !release.reads_rules_of_v1beta2) {
-            let severity = if off { Severity::Warning } else { Severity::Error };
             let is_certain = server.stores_rules_of_v1beta2;
             let message = words::rule_is_undecodable(is_certain, off, target);
             let fix = if is_certain {
@@ -41,20 +38,20 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
             };
             look.add(
                 Finding::new(Code::TaintRulesStorage, subject(), message)
-                    .severity(severity)
+                    .error_if(!off)
                     .order(6)
                     .fix(fix),
             );
         }
         if target.is_older_and(|release| release.bare_rule_is_all) && rule.spec.device_selector.is_none() {
-            let (severity, blocks) = if off {
-                (Severity::Warning, Blocks::WithRules)
+            let (severity, when) = if off {
+                (Severity::Warning, words::WITH_RULES)
             } else if acts {
-                (Severity::Error, Blocks::Always)
+                (Severity::Error, words::ALWAYS)
             } else {
-                (Severity::Warning, Blocks::WithEffect)
+                (Severity::Warning, words::WITH_EFFECT)
             };
-            let message = words::bare_rule(&blocks, target);
+            let message = words::bare_rule(when, target);
             look.add(
                 Finding::new(Code::TaintRulesNoSelector, subject(), message)
                     .severity(severity)

@@ -28,20 +28,18 @@ fn finding(code: Code, slice: &Slice, message: String) -> Finding {
     Finding::new(code, Subject::slice(slice), message).order(8)
 }
 
-/// Names of the devices of `slice` that are meant; nothing for none.
-fn devices(slice: &Slice, meant: impl Fn(&Device) -> bool) -> Option<Vec<&Str>> {
+/// What becomes of the devices of `slice` that are meant; nothing for none.
+fn of_devices(code: Code, slice: &Slice, meant: impl Fn(&Device) -> bool, what: &str) -> Option<Finding> {
     let devices = slice.spec.devices.iter().filter(|device| meant(device));
     let names: Vec<&Str> = devices.map(|device| &device.name).collect();
-    (!names.is_empty()).then_some(names)
+    (!names.is_empty()).then(|| finding(code, slice, words::of_slice(slice, &names, what)))
 }
 
 fn list_attributes(look: &mut Look<'_>, target: &Target, slice: &Slice) {
-    if !target.lacks(Gate::DRAListTypeAttributes) {
+    let gate = Gate::DRAListTypeAttributes;
+    if !target.lacks(gate) {
         return;
     }
-    let Some(names) = devices(slice, has_list) else {
-        return;
-    };
     let attributes: BTreeSet<&Str> = slice
         .spec
         .devices
@@ -50,22 +48,16 @@ fn list_attributes(look: &mut Look<'_>, target: &Target, slice: &Slice) {
         .filter(|(_, value)| value.is_list())
         .map(|(name, _)| name)
         .collect();
-    if !target.older {
-        let message = words::lists_are_dropped(slice, &names, &attributes);
-        look.add(
-            finding(Code::ListAttributes, slice, message)
-                .severity(Severity::Warning)
-                .advice(words::publish_no_lists(&slice.spec.driver, None)),
-        );
-        return;
+    let (severity, what, known) = if target.older {
+        let known = gate.stage_in(target.minor).map(|_| gate);
+        (Severity::Error, words::lists_fail(&attributes, target), known)
+    } else {
+        (Severity::Warning, words::lists_are_dropped(&attributes), None)
+    };
+    if let Some(finding) = of_devices(Code::ListAttributes, slice, has_list, &what) {
+        let advice = words::publish_no_lists(&slice.spec.driver, known);
+        look.add(finding.severity(severity).advice(advice));
     }
-    let message = words::lists_fail(slice, &names, &attributes, target);
-    let gate = Gate::DRAListTypeAttributes;
-    let known = gate.stage_in(target.minor).map(|_| gate);
-    look.add(
-        finding(Code::ListAttributes, slice, message)
-            .advice(words::publish_no_lists(&slice.spec.driver, known)),
-    );
 }
 
 fn alpha_fields(look: &mut Look<'_>, target: &Target, slice: &Slice) {
@@ -107,50 +99,41 @@ fn alpha_fields(look: &mut Look<'_>, target: &Target, slice: &Slice) {
         return;
     }
     let message = words::slice_fields_are_dropped(&spec.driver, &dropped, target);
-    look.add(finding(Code::AlphaFields, slice, message).advice(words::publish_no_fields(&spec.driver)));
+    look.add(finding(Code::AlphaFields, slice, message).ask_driver(&spec.driver, words::PUBLISH_NO_FIELDS));
 }
 
 fn taints(look: &mut Look<'_>, target: &Target, slice: &Slice) {
     let acts = |device: &Device| device.taints.iter().any(keeps_off);
+    let what = words::taints_are_ignored(target);
     if target.lacks(Gate::DRADeviceTaints)
-        && let Some(names) = devices(slice, acts)
+        && let Some(finding) = of_devices(Code::TaintsIgnored, slice, acts, &what)
     {
-        let message = words::taints_are_ignored(slice, &names, target);
-        look.add(
-            finding(Code::TaintsIgnored, slice, message).advice(words::publish_no_taints(&slice.spec.driver)),
-        );
+        look.add(finding.advice(words::publish_no_taints(&slice.spec.driver)));
     }
     let refused = |device: &Device| {
         device.taints.len() > FEW_TAINTS || device.taints.iter().any(|taint| taint.effect == "None")
     };
+    let what = words::too_many_taints(FEW_TAINTS, target);
     if target.is_older_and(|release| release.limits_taints)
-        && let Some(names) = devices(slice, refused)
+        && let Some(finding) = of_devices(Code::TaintsLimit, slice, refused, &what)
     {
-        let message = words::too_many_taints(slice, &names, FEW_TAINTS, target);
-        look.add(
-            finding(Code::TaintsLimit, slice, message)
-                .advice(words::publish_fewer_taints(&slice.spec.driver)),
-        );
+        look.add(finding.ask_driver(&slice.spec.driver, words::PUBLISH_FEWER_TAINTS));
     }
 }
 
 fn binding_conditions(look: &mut Look<'_>, target: &Target, slice: &Slice) {
-    if !target.lacks(Gate::DRADeviceBindingConditions) {
-        return;
+    let gate = Gate::DRADeviceBindingConditions;
+    let waits = |device: &Device| !device.binding_conditions.is_empty();
+    if target.lacks(gate)
+        && let Some(finding) = of_devices(Code::BindingConditions, slice, waits, &words::binds_early(target))
+    {
+        look.add(finding.severity(Severity::Warning).advice(words::gate_on(gate)));
     }
-    let Some(names) = devices(slice, |device| !device.binding_conditions.is_empty()) else {
-        return;
-    };
-    let message = words::binds_early(slice, &names, target);
-    look.add(
-        finding(Code::BindingConditions, slice, message)
-            .severity(Severity::Warning)
-            .advice(words::gate_on(Gate::DRADeviceBindingConditions)),
-    );
 }
 
 fn partitions(look: &mut Look<'_>, target: &Target, slice: &Slice) {
-    if !target.lacks(Gate::DRAPartitionableDevices) {
+    let gate = Gate::DRAPartitionableDevices;
+    if !target.lacks(gate) {
         return;
     }
     let own: BTreeSet<&Str> = slice.spec.shared_counters.iter().map(|set| &set.name).collect();
@@ -160,34 +143,33 @@ fn partitions(look: &mut Look<'_>, target: &Target, slice: &Slice) {
             .iter()
             .any(|consumption| !own.contains(&consumption.counter_set))
     };
+    let what = words::counters_are_elsewhere(target);
     if target.is_older_and(|release| release.counters_are_of_slice)
-        && let Some(names) = devices(slice, elsewhere)
+        && let Some(finding) = of_devices(Code::Partitions, slice, elsewhere, &what)
     {
-        let message = words::counters_are_elsewhere(slice, &names, target);
-        look.add(
-            finding(Code::Partitions, slice, message)
-                .severity(Severity::Error)
-                .advice(words::publish_one_slice(&slice.spec.driver)),
-        );
+        let finding = finding.severity(Severity::Error);
+        look.add(finding.ask_driver(&slice.spec.driver, words::PUBLISH_ONE_SLICE));
         return;
     }
-    let partitions = devices(slice, |device| !device.consumes_counters.is_empty());
-    if partitions.is_none() && own.is_empty() {
-        return;
-    }
-    let message = words::no_partitions(slice, partitions.as_deref(), &own, target);
-    look.add(finding(Code::Partitions, slice, message).advice(words::gate_on(Gate::DRAPartitionableDevices)));
+    let is_partition = |device: &Device| !device.consumes_counters.is_empty();
+    let partitions = of_devices(
+        Code::Partitions,
+        slice,
+        is_partition,
+        &words::no_partitions(target),
+    );
+    let counters = || finding(Code::Partitions, slice, words::no_counters(slice, &own, target));
+    let found = partitions.or_else(|| (!own.is_empty()).then(counters));
+    look.add_all(found.map(|finding| finding.advice(words::gate_on(gate))));
 }
 
 fn shared_devices(look: &mut Look<'_>, target: &Target, slice: &Slice) {
-    if !target.lacks(Gate::DRAConsumableCapacity) {
-        return;
+    let gate = Gate::DRAConsumableCapacity;
+    let is_shared = |device: &Device| device.allow_multiple_allocations;
+    let what = words::shared_as_whole(target);
+    if target.lacks(gate)
+        && let Some(finding) = of_devices(Code::SharedDevices, slice, is_shared, &what)
+    {
+        look.add(finding.advice(words::gate_on(gate)));
     }
-    let Some(names) = devices(slice, |device| device.allow_multiple_allocations) else {
-        return;
-    };
-    let message = words::shared_as_whole(slice, &names, target);
-    look.add(
-        finding(Code::SharedDevices, slice, message).advice(words::gate_on(Gate::DRAConsumableCapacity)),
-    );
 }

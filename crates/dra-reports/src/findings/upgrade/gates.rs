@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Upgrade;
 use crate::findings::facts::GateFault;
 use crate::findings::finding::Subject;
-use crate::findings::{Code, Finding, Look, words};
+use crate::findings::{Code, Finding, Look, unseen, words};
 use dra_model::{Component, Evidence, Gate};
 
 pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
@@ -14,15 +14,11 @@ pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
     }
     let environment = look.cluster.environment();
     let mut named: BTreeMap<(&str, u32, GateFault), Vec<Component>> = BTreeMap::new();
-    let mut known = Vec::new();
     for component in Component::ALL {
         for gate in Gate::all() {
             let state = environment.gate(component, gate);
             if !state.evidence.is_of_now() {
                 continue;
-            }
-            if !matches!(state.evidence, Evidence::Served(_)) {
-                known.push(component);
             }
             let default = gate.default_in(environment.emulated_minor, environment.min_compatibility_minor);
             // What differs from the default was set, and what an argument names is set.
@@ -55,8 +51,8 @@ pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
                 .advice(words::remove_gate(name, false)),
         );
     }
-    let unseen = crate::findings::unseen(
-        &known,
+    let unseen = unseen(
+        environment,
         &[
             Component::ApiServer,
             Component::Scheduler,

@@ -1,20 +1,19 @@
 //! What objects mean otherwise in a release on the way: where a bug is fixed, those who got used to it see something else.
 
 use super::Upgrade;
-use crate::findings::facts::NewMeaning;
 use crate::findings::finding::Subject;
 use crate::findings::{Code, Finding, Look, Severity, words};
 use dra_rules::scheduling::exposures;
 
 /// What the release that fixes a bug does instead, where that is more than to work.
-fn instead(issue: u32) -> Option<(Severity, NewMeaning)> {
+fn instead(issue: u32) -> Option<(Severity, &'static str)> {
     Some(match issue {
-        141_998 => (Severity::Info, NewMeaning::BareRule),
-        141_290 => (Severity::Warning, NewMeaning::Evicted),
-        140_769 => (Severity::Warning, NewMeaning::AllDevices),
-        140_442 => (Severity::Warning, NewMeaning::Amount),
-        140_438 => (Severity::Warning, NewMeaning::Distinct),
-        139_732 => (Severity::Info, NewMeaning::Configuration),
+        141_998 => (Severity::Info, words::BARE_RULE_MATCHES_NOTHING),
+        141_290 => (Severity::Warning, words::EVICTED_TOO),
+        140_769 => (Severity::Warning, words::ALL_DEVICES),
+        140_442 => (Severity::Warning, words::AMOUNT_OUT_OF_RANGE),
+        140_438 => (Severity::Warning, words::DISTINCT_WITHIN_REQUEST),
+        139_732 => (Severity::Info, words::CONFIGURED_ONCE),
         _ => return None,
     })
 }

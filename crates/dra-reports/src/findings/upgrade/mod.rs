@@ -10,7 +10,7 @@ mod writers;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::rights::{Lack, drivers_that_lack, schedulers_that_lack, unknown_rights};
+use super::rights::{find_drivers, schedulers_that_lack};
 use super::{Code, Look, words};
 use dra_model::{Component, Environment, Gate, Release, Version};
 
@@ -104,8 +104,8 @@ impl Upgrade {
 
     /// Whether `gate` is on in the release 1.`minor` on the way, unless `gates` sets it there; what the component was
     /// started with stays.
-    fn turns_on(&self, environment: &Environment, component: Component, gate: Gate) -> Option<u32> {
-        let now = environment.gate(component, gate);
+    fn turns_on(&self, look: &Look<'_>, component: Component, gate: Gate) -> Option<u32> {
+        let now = look.cluster.environment().gate(component, gate);
         if now.enabled {
             return None;
         }
@@ -141,23 +141,11 @@ pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
 /// The rights that the API server requires from 1.`minor` on.
 fn rights(look: &mut Look<'_>, upgrade: &Upgrade, minor: u32) {
     let step = upgrade.step(minor);
-    let cluster = look.cluster;
     if look.wants(Code::UpgradeDriverRights) {
-        for lack in drivers_that_lack(cluster) {
-            match lack {
-                Lack::Rights(lacking) => {
-                    look.add(
-                        lacking
-                            .finding(Code::UpgradeDriverRights, Some(minor))
-                            .order(step),
-                    );
-                }
-                Lack::Unknown(driver, gap) => unknown_rights(look, &driver, gap.as_ref()),
-            }
-        }
+        find_drivers(look, Code::UpgradeDriverRights, Some((minor, step)));
     }
     if look.wants(Code::UpgradeBindingRights) {
-        for finding in schedulers_that_lack(cluster) {
+        for finding in schedulers_that_lack(look.cluster) {
             look.add(finding.order(step));
         }
     }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::Upgrade;
 use super::writers::removed_in;
-use crate::findings::finding::{Subject, claim_key};
+use crate::findings::finding::{Subject, claim_key, slice_key};
 use crate::findings::{Code, Finding, Look, Severity, words};
 use dra_allocator::devices::keeps_off;
-use dra_model::{Claim, Component, DeviceId, Gate, Key, Kind, NO_EXECUTE, NO_SCHEDULE, Taint, Tolerations};
+use dra_model::{Claim, Component, DeviceId, Gate, Key, Kind, NO_EXECUTE, NO_SCHEDULE, Taint};
 
 pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
     if look.wants(Code::GateDefaults) {
@@ -30,22 +30,6 @@ pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
     }
 }
 
-/// What a claim asked to tolerate of a device.
-fn asked_tolerations<'a>(claim: &'a Claim, request: &str) -> Option<&'a Tolerations> {
-    claim.asked_for(request).map(|request| &request.tolerations)
-}
-
-/// Claims by the devices that they hold.
-fn holders<'a>(look: &Look<'a>) -> BTreeMap<DeviceId, Vec<&'a Claim>> {
-    let mut holders: BTreeMap<DeviceId, Vec<&Claim>> = BTreeMap::new();
-    for claim in look.cluster.claims() {
-        for result in claim.results() {
-            holders.entry(result.id()).or_default().push(claim);
-        }
-    }
-    holders
-}
-
 fn is_tolerated(claim: &Claim, device: &DeviceId, taint: &Taint) -> bool {
     let mut results = claim.results().iter().filter(|result| result.id() == *device);
     results.all(|result| result.tolerations.tolerate(taint))
@@ -53,34 +37,30 @@ fn is_tolerated(claim: &Claim, device: &DeviceId, taint: &Taint) -> bool {
 
 /// Taints of devices that no component reads yet.
 fn taints(look: &mut Look<'_>, upgrade: &Upgrade) {
-    let environment = look.cluster.environment();
-    let scheduler = upgrade.turns_on(environment, Component::Scheduler, Gate::DRADeviceTaints);
-    let controller = upgrade.turns_on(environment, Component::ControllerManager, Gate::DRADeviceTaints);
+    let scheduler = upgrade.turns_on(look, Component::Scheduler, Gate::DRADeviceTaints);
+    let controller = upgrade.turns_on(look, Component::ControllerManager, Gate::DRADeviceTaints);
     let Some(minor) = scheduler.into_iter().chain(controller).min() else {
         return;
     };
-    let holders = holders(look);
     for pool in look.cluster.pools() {
         for (slice, device) in pool.devices() {
             let id = pool.device_id(&device.name);
             let taints = || device.taints.iter();
             let evicting: Vec<&Taint> = taints().filter(|taint| taint.effect == NO_EXECUTE).collect();
-            let held = holders.get(&id).map_or(&[][..], Vec::as_slice);
+            let held = look.inventory().holders(&id).iter().map(|holder| holder.claim);
             let evicted: Vec<Key> = held
-                .iter()
                 .filter(|claim| evicting.iter().any(|taint| !is_tolerated(claim, &id, taint)))
                 .map(|claim| claim.key())
                 .collect();
-            let evidence = crate::findings::finding::scoped_key(Kind::ResourceSlice, &slice.metadata.name);
             if !evicted.is_empty() {
                 let message = words::evicted_from(minor, &evicting, &evicted);
                 look.add(
                     Finding::new(Code::GateDefaults, Subject::device(&id), message)
                         .severity(Severity::Error)
                         .order(upgrade.step(minor))
-                        .advice(words::remove_taint(&id.driver))
+                        .ask_driver(&id.driver, words::REMOVE_TAINT)
                         .joins(evicted.into_iter().map(claim_key))
-                        .joins([evidence]),
+                        .joins([slice_key(slice)]),
                 );
             } else if let Some(taint) =
                 taints().find(|taint| [NO_EXECUTE, NO_SCHEDULE].contains(&taint.effect.as_str()))
@@ -88,9 +68,8 @@ fn taints(look: &mut Look<'_>, upgrade: &Upgrade) {
                 let message = words::needs_toleration(minor, taint);
                 look.add(
                     Finding::new(Code::GateDefaults, Subject::device(&id), message)
-                        .severity(Severity::Warning)
                         .order(upgrade.step(minor))
-                        .advice(words::remove_taint_to_use(&id.driver)),
+                        .ask_driver(&id.driver, words::REMOVE_TAINT_TO_USE),
                 );
             }
         }
@@ -98,12 +77,7 @@ fn taints(look: &mut Look<'_>, upgrade: &Upgrade) {
 }
 
 fn binding_conditions(look: &mut Look<'_>, upgrade: &Upgrade) {
-    let environment = look.cluster.environment();
-    let Some(minor) = upgrade.turns_on(
-        environment,
-        Component::Scheduler,
-        Gate::DRADeviceBindingConditions,
-    ) else {
+    let Some(minor) = upgrade.turns_on(look, Component::Scheduler, Gate::DRADeviceBindingConditions) else {
         return;
     };
     let slices = look.cluster.slices().filter(|slice| {
@@ -113,16 +87,14 @@ fn binding_conditions(look: &mut Look<'_>, upgrade: &Upgrade) {
     let findings = slices.map(|slice| {
         let subject = Subject::slice(slice);
         Finding::new(Code::GateDefaults, subject, words::binds_later(minor))
-            .severity(Severity::Warning)
             .order(upgrade.step(minor))
-            .advice(words::attach(&slice.spec.driver))
+            .ask_driver(&slice.spec.driver, words::ATTACH)
     });
     look.add_all(findings);
 }
 
 fn extended_resources(look: &mut Look<'_>, upgrade: &Upgrade) {
-    let environment = look.cluster.environment();
-    let Some(minor) = upgrade.turns_on(environment, Component::Scheduler, Gate::DRAExtendedResource) else {
+    let Some(minor) = upgrade.turns_on(look, Component::Scheduler, Gate::DRAExtendedResource) else {
         return;
     };
     let classes = look.cluster.classes();
@@ -141,9 +113,7 @@ fn extended_resources(look: &mut Look<'_>, upgrade: &Upgrade) {
 }
 
 fn partitions(look: &mut Look<'_>, upgrade: &Upgrade) {
-    let environment = look.cluster.environment();
-    let Some(minor) = upgrade.turns_on(environment, Component::Scheduler, Gate::DRAPartitionableDevices)
-    else {
+    let Some(minor) = upgrade.turns_on(look, Component::Scheduler, Gate::DRAPartitionableDevices) else {
         return;
     };
     let mut drivers: BTreeMap<_, usize> = BTreeMap::new();
@@ -169,11 +139,10 @@ fn partitions(look: &mut Look<'_>, upgrade: &Upgrade) {
 
 /// Rules that exist and have no effect yet.
 fn rules(look: &mut Look<'_>, upgrade: &Upgrade) {
-    let environment = look.cluster.environment();
     let components = [Component::Scheduler, Component::ControllerManager];
     let turns_on = components
         .into_iter()
-        .filter_map(|component| upgrade.turns_on(environment, component, Gate::DRADeviceTaintRules));
+        .filter_map(|component| upgrade.turns_on(look, component, Gate::DRADeviceTaintRules));
     let Some(minor) = turns_on.min() else { return };
     let rules = look.cluster.rules().filter(|rule| keeps_off(&rule.spec.taint));
     let findings = rules.map(|rule| {
@@ -183,7 +152,6 @@ fn rules(look: &mut Look<'_>, upgrade: &Upgrade) {
             Subject::of(Kind::DeviceTaintRule, &rule.metadata),
             message,
         )
-        .severity(Severity::Warning)
         .order(upgrade.step(minor))
         .fix(crate::script::save_and_delete(
             Kind::DeviceTaintRule,
@@ -202,7 +170,7 @@ fn old_counters(look: &mut Look<'_>, step: u32) {
         let subject = Subject::slice(slice);
         Finding::new(Code::OldCounters, subject, words::OLD_COUNTERS.to_owned())
             .order(step)
-            .advice(words::publish_counters(&slice.spec.driver))
+            .ask_driver(&slice.spec.driver, words::PUBLISH_COUNTERS)
     });
     look.add_all(findings);
 }
@@ -243,7 +211,7 @@ fn workloads(look: &mut Look<'_>, upgrade: &Upgrade) {
 fn without_tolerations(look: &mut Look<'_>, upgrade: &Upgrade) {
     let environment = look.cluster.environment();
     let on = environment.enabled(Component::ControllerManager, Gate::DRADeviceTaints);
-    let turns_on = upgrade.turns_on(environment, Component::ControllerManager, Gate::DRADeviceTaints);
+    let turns_on = upgrade.turns_on(look, Component::ControllerManager, Gate::DRADeviceTaints);
     let Some(minor) = turns_on.or_else(|| {
         upgrade
             .begins(|release| !release.omits_tolerations)
@@ -253,8 +221,8 @@ fn without_tolerations(look: &mut Look<'_>, upgrade: &Upgrade) {
     };
     let findings = look.cluster.claims().filter_map(|claim| {
         let lost = claim.results().iter().filter(|result| {
-            let asked = asked_tolerations(claim, &result.request);
-            let mut asked = asked.into_iter().flat_map(|tolerations| tolerations.iter());
+            let asked = claim.asked_for(&result.request).into_iter();
+            let mut asked = asked.flat_map(|request| request.tolerations.iter());
             result.tolerations.is_empty()
                 && asked.any(|toleration| toleration.effect.is_empty() || toleration.effect == NO_EXECUTE)
         });

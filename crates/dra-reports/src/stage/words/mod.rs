@@ -680,16 +680,12 @@ fn of_plugin(plugin: &Plugin, node: &str) -> Option<String> {
             elsewhere: Some((pod, set)),
             kept_off,
         } => no_pod(&Key::new(pod.namespace.clone(), set.clone()), kept_off.as_ref()),
-        Plugin::Crashing(pod, waiting) => {
-            let verb = crashing(&waiting.reason);
-            format!("{} {verb} ({})", named(pod), waiting_text(waiting))
-        }
+        Plugin::Crashing(pod, waiting) => crashing_text(pod, waiting),
         Plugin::Pending(pod, why) => is_pending(pod, why),
-        Plugin::NotReady(pod) => format!("{} is not ready", named(pod)),
-        Plugin::Failed(pod, failure) => has_failed(&named(pod), failure),
+        Plugin::NotReady(pod) => format!("pod/{pod} is not ready"),
+        Plugin::Failed(pod, failure) => has_failed(pod, failure),
         Plugin::OtherFolder(pod, own, other) => format!(
-            "{} registers in {own}, but the kubelet looks for plugins in {other}, where other drivers register",
-            named(pod)
+            "pod/{pod} registers in {own}, but the kubelet looks for plugins in {other}, where other drivers register"
         ),
         Plugin::Ready(pod, since, started) => {
             let since = since.map(|since| format!(" since {since}")).unwrap_or_default();
@@ -697,10 +693,7 @@ fn of_plugin(plugin: &Plugin, node: &str) -> Option<String> {
                 Some(started) => format!("the kubelet (started at {started})"),
                 None => "the kubelet".to_owned(),
             };
-            format!(
-                "{} is ready{since}, but {kubelet} has no registration of it",
-                named(pod)
-            )
+            format!("pod/{pod} is ready{since}, but {kubelet} has no registration of it")
         }
     })
 }
@@ -760,7 +753,7 @@ pub(crate) fn broken_link_text(link: &BrokenLink) -> String {
         ),
         BrokenLink::NotReady(pod, None) => format!("pod/{pod} is not ready"),
         BrokenLink::NotReady(pod, Some(doing)) => format!("pod/{pod} is not ready: {}", doing_text(doing)),
-        BrokenLink::Failed(pod, failure) => has_failed(&format!("pod/{pod}"), failure),
+        BrokenLink::Failed(pod, failure) => has_failed(pod, failure),
         BrokenLink::Forbidden(pod, account) => format!(
             "pod/{pod} uses serviceaccount/{}/{account}, which is not allowed to create resourceslices",
             pod.namespace
@@ -792,13 +785,13 @@ fn said_by(component: &str, times: i32, last: Option<Time>, message: &str) -> St
 }
 
 /// Why a pod has failed, in the kubelet's words.
-fn has_failed(pod: &str, failure: &Failure) -> String {
+fn has_failed(pod: &Key, failure: &Failure) -> String {
     let said = [&failure.reason, &failure.message].into_iter();
     let said: String = said
         .filter(|text| !text.is_empty())
         .map(|text| format!(": {}", text.trim_end()))
         .collect();
-    format!("{pod} has failed{said}")
+    format!("pod/{pod} has failed{said}")
 }
 
 /// What a pod that is starting does.
@@ -832,11 +825,6 @@ fn is_pending(pod: &Key, why: &Unplaced) -> String {
         }
         None => format!("pod/{pod} is pending{}", said(&why.said)),
     }
-}
-
-/// The pod's name for messages.
-fn named(pod: &Key) -> String {
-    format!("pod/{pod}")
 }
 
 /// Which devices of a pod reach no container of it, and why.
