@@ -1,7 +1,7 @@
 //! From settings to a cluster: whichever source it is, commands ask for what they need and get a [`Cluster`].
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
 
 use anyhow::Context as _;
 
@@ -140,7 +140,7 @@ impl Ctx {
         } else {
             Vec::new()
         };
-        let mut envelope = self.envelope.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut envelope = self.envelope.lock();
         envelope.kubernetes_version = Some(environment.version.to_string());
         envelope.source = source;
         envelope.feature_gates = gates;

@@ -5,7 +5,9 @@ use std::io::{self, Write};
 #[cfg(test)]
 use std::path::Path;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::cli::{self, Invocation};
 use crate::commands::Job;
@@ -26,14 +28,13 @@ struct Memory(Arc<Mutex<Vec<u8>>>);
 
 impl Memory {
     fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap_or_else(PoisonError::into_inner).clone())
-            .expect("the program prints UTF-8")
+        String::from_utf8(self.0.lock().clone()).expect("the program prints UTF-8")
     }
 }
 
 impl Write for Memory {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+        self.0.lock().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {

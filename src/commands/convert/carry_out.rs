@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::anyhow;
 use itertools::Itertools;
+use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::commands::places::{self, Written};
@@ -615,7 +615,7 @@ impl<'a> Shown<'a> {
     }
 
     fn show(&self, progress: Option<Progress>) {
-        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = progress;
+        *self.progress.lock() = progress;
     }
 
     /// Takes the line away.
@@ -632,7 +632,7 @@ impl Watcher for Shown<'_> {
     }
 
     fn done(&self) {
-        if let Some(progress) = &*self.progress.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(progress) = &*self.progress.lock() {
             progress.advance(1);
         }
     }
