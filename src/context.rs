@@ -105,30 +105,19 @@ pub(crate) enum Scope {
     All,
 }
 
-/// Environment of the process.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Environment {
-    pub(crate) terminal: Terminal,
-}
-
-impl Environment {
-    /// Looks once, at the start.
-    pub(crate) fn read() -> Self {
-        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        let wish = ColorWish {
-            no_color: set("NO_COLOR").is_some(),
-            force: set("CLICOLOR_FORCE").is_some_and(|value| value != "0"),
-            dumb: set("TERM").is_some_and(|value| value == "dumb"),
-        };
-        let (stdout, stderr) = (std::io::stdout().is_terminal(), std::io::stderr().is_terminal());
-        Self {
-            terminal: Terminal {
-                wish,
-                stdout,
-                stderr,
-                unicode: !wish.dumb && has_unicode(["LC_ALL", "LC_CTYPE", "LANG"].map(set)),
-            },
-        }
+/// Looks at the terminal of the process, once, at the start.
+pub(crate) fn terminal() -> Terminal {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let wish = ColorWish {
+        no_color: set("NO_COLOR").is_some(),
+        force: set("CLICOLOR_FORCE").is_some_and(|value| value != "0"),
+        dumb: set("TERM").is_some_and(|value| value == "dumb"),
+    };
+    Terminal {
+        wish,
+        stdout: std::io::stdout().is_terminal(),
+        stderr: std::io::stderr().is_terminal(),
+        unicode: !wish.dumb && has_unicode(["LC_ALL", "LC_CTYPE", "LANG"].map(set)),
     }
 }
 
@@ -175,12 +164,8 @@ pub(crate) struct Ctx {
 }
 
 impl Ctx {
-    pub(crate) fn new(
-        settings: Settings,
-        environment: Environment,
-        command_line: fn() -> clap::Command,
-    ) -> Self {
-        let printer = Printer::new(settings.output.clone(), environment.terminal);
+    pub(crate) fn new(settings: Settings, terminal: Terminal, command_line: fn() -> clap::Command) -> Self {
+        let printer = Printer::new(settings.output.clone(), terminal);
         Self::with(settings, printer, command_line)
     }
 

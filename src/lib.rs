@@ -40,9 +40,9 @@ mod shell {
 
     use crate::cli::{self, Invocation};
     use crate::commands::{Command, Job, STACK, Threads};
-    use crate::context::{Ctx, Environment, Settings, SourceSetting};
+    use crate::context::{self, Ctx, Settings, SourceSetting};
     use crate::error::{self, Failure, Interrupted, Outcome, TimedOut};
-    use crate::output::{Options, Printer};
+    use crate::output::{Options, Printer, Terminal};
     use dra_reports::script::carrying;
     use dra_sources::live::end_programs;
 
@@ -56,7 +56,7 @@ mod shell {
 
     /// Runs the command line `args`, the program's name first, and returns the process's exit code.
     pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-        let environment = Environment::read();
+        let terminal = context::terminal();
         let args: Vec<OsString> = args.into_iter().collect();
         // Help, and errors of any command line, follow `--color`.
         let printer = || {
@@ -64,12 +64,12 @@ mod shell {
                 color: cli::settings_of(args.get(1..).unwrap_or_default()).output.color,
                 ..Options::default()
             };
-            Printer::new(output, environment.terminal)
+            Printer::new(output, terminal)
         };
         match cli::parse(args.iter().cloned()) {
             Ok(Invocation::Run(mut settings, command)) => {
                 settings.carried.typed = cli::printable(&args);
-                let ctx = Arc::new(Ctx::new(*settings, environment, cli::command_line));
+                let ctx = Arc::new(Ctx::new(*settings, terminal, cli::command_line));
                 let result = run(*command, &ctx);
                 end_programs();
                 let code = match &result {
@@ -93,7 +93,7 @@ mod shell {
             }
             Ok(Invocation::Complete(words)) => {
                 let printer = printer();
-                let text = complete(&words, environment);
+                let text = complete(&words, terminal);
                 end(
                     printer.text(&text).map(|()| Outcome::Done).map_err(Into::into),
                     &printer,
@@ -307,7 +307,7 @@ mod shell {
 
     /// The answer to kubectl's completion: what the command line itself knows, and names from the cluster if there are
     /// some to be had in time. Failures are silent, the user is in the middle of a line.
-    fn complete(words: &[OsString], environment: Environment) -> String {
+    fn complete(words: &[OsString], terminal: Terminal) -> String {
         let root = cli::built();
         let mut completion = cli::complete(words, &root);
         if let Some((find, typed)) = completion.lookup.take() {
@@ -316,7 +316,7 @@ mod shell {
             if !can_be_read(&settings) {
                 return completion.to_string();
             }
-            let ctx = Ctx::new(settings, environment, cli::command_line);
+            let ctx = Ctx::new(settings, terminal, cli::command_line);
             // The work may wait for a file or a server that does not answer.
             let names = on_runtime(
                 move || Handle::current().block_on(find.names(&ctx, typed)),
