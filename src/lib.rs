@@ -39,7 +39,7 @@ mod shell {
     use tokio::runtime::{Builder, Handle};
 
     use crate::cli::{self, Invocation};
-    use crate::commands::{Command, Job, STACK, Threads};
+    use crate::commands::{Command, STACK, Threads};
     use crate::context::{self, Ctx, Settings, SourceSetting};
     use crate::error::{self, Failure, Interrupted, Outcome, TimedOut};
     use crate::output::{Options, Printer, Terminal};
@@ -166,10 +166,7 @@ mod shell {
 
     fn run(command: Command, ctx: &Arc<Ctx>) -> anyhow::Result<Outcome> {
         let carried = Arc::new(ctx.settings().carried.clone());
-        let (threads, job) = match command.job() {
-            Job::Here(job) => return job(ctx),
-            Job::Waiting(threads, job) => (threads, job),
-        };
+        let (threads, job) = command.job();
         let working = Arc::clone(ctx);
         // Of several clusters each has its own time.
         let limit = ctx.settings().timeout.filter(|_| ctx.settings().fleet.is_none());

@@ -114,7 +114,8 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> anyhow::Result<
         let error = UsageError::new("`--cluster` and `--server` cannot be used with several contexts");
         return Err(error.hint("remove them: each context names its cluster").into());
     }
-    let checked = subcommand.accepts().check(subcommand.name(), &settings);
+    let (name, accepts) = subcommand.accepts();
+    let checked = accepts.check(name, &settings);
     checked.map_err(|(error, flag)| match flag {
         Some(flag) => words::refused(error, flag, &args, &built()),
         None => error,

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::cli::{self, Invocation};
-use crate::commands::Job;
 use crate::context::Ctx;
 use crate::error::{self, Failure, Outcome};
 use crate::output::{Options, Printer, Terminal};
@@ -80,14 +79,12 @@ fn end_of(args: impl Iterator<Item = OsString>, printer: impl FnOnce(Options) ->
         Ok(Invocation::Run(settings, command)) => {
             let printer = printer(settings.output.clone());
             let ctx = Ctx::with(*settings, printer, cli::command_line);
-            let result = match command.job() {
-                Job::Here(job) => job(&ctx),
-                Job::Waiting(_, job) => tokio::runtime::Builder::new_current_thread()
-                    .enable_all()
-                    .build()
-                    .expect("a runtime")
-                    .block_on(job(&ctx)),
-            };
+            let (_, job) = command.job();
+            let result = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("a runtime")
+                .block_on(job(&ctx));
             End::Ran(Box::new(ctx), result)
         }
         Ok(Invocation::Show(_) | Invocation::Complete(_)) => End::Shown,
