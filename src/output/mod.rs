@@ -31,7 +31,7 @@ mod yaml;
 pub(crate) use doc::{Doc, Span, span};
 pub(crate) use envelope::{Document, Envelope, GateState, Source};
 pub(crate) use fold::{folded, glued, unglued, whole};
-pub(crate) use fullscreen::{FullScreen, Input};
+pub(crate) use fullscreen::{FullScreen, INTERRUPT, KeyCode};
 pub(crate) use html::{Part, Times, page as web_page};
 pub(crate) use log::LogFormat;
 pub(crate) use markdown::{code as markdown_code, plain as markdown_text};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::data::{Data, Pane};
 use crate::commands::explain::Topic;
-use crate::output::{Input, Page, Span, Tone, folded, span, width_of};
+use crate::output::{INTERRUPT, KeyCode, Page, Span, Tone, folded, span, width_of};
 
 /// The space between columns.
 const GAP: usize = 2;
@@ -166,14 +166,13 @@ impl View {
     }
 
     /// Does what a key asks for.
-    pub(super) fn input(&mut self, input: Input) -> Action {
-        match input {
-            Input::Interrupt => return Action::Quit,
-            Input::Resize => {}
-            _ if self.is_typing => self.typed(input),
-            Input::Character('q') => return Action::Quit,
-            _ if self.text.is_some() => self.scroll(input),
-            Input::Enter => {
+    pub(super) fn press(&mut self, key: KeyCode) -> Action {
+        match key {
+            INTERRUPT => return Action::Quit,
+            _ if self.is_typing => self.typed(key),
+            KeyCode::Char('q') => return Action::Quit,
+            _ if self.text.is_some() => self.scroll(key),
+            KeyCode::Enter => {
                 let row = self.selected(self.tab);
                 let opens = &self.data.panes[self.tab].opens;
                 return match row.and_then(|row| opens.get(row)).cloned().flatten() {
@@ -181,22 +180,22 @@ impl View {
                     None => Action::Draw,
                 };
             }
-            Input::Character('?') => self.help(),
-            Input::Character('/') => self.is_typing = true,
-            Input::Escape => self.filter_by(String::new()),
-            Input::Tab => self.tab = (self.tab + 1) % self.places.len(),
-            Input::BackTab => self.tab = (self.tab + self.places.len() - 1) % self.places.len(),
-            Input::Character(digit @ '1'..='4') => self.tab = digit as usize - '1' as usize,
-            Input::Character('s') => self.sort(1),
-            Input::Character('S') => self.sort(-1),
-            Input::Character('r') => {
+            KeyCode::Char('?') => self.help(),
+            KeyCode::Char('/') => self.is_typing = true,
+            KeyCode::Esc => self.filter_by(String::new()),
+            KeyCode::Tab => self.tab = (self.tab + 1) % self.places.len(),
+            KeyCode::BackTab => self.tab = (self.tab + self.places.len() - 1) % self.places.len(),
+            KeyCode::Char(digit @ '1'..='4') => self.tab = digit as usize - '1' as usize,
+            KeyCode::Char('s') => self.sort(1),
+            KeyCode::Char('S') => self.sort(-1),
+            KeyCode::Char('r') => {
                 let place = &mut self.places[self.tab];
                 place.is_reversed = !place.is_reversed;
             }
             _ => {
                 let last = self.rows(self.tab).len().saturating_sub(1);
                 let place = &mut self.places[self.tab];
-                place.row = moved(place.row, input, self.room, last);
+                place.row = moved(place.row, key, self.room, last);
             }
         }
         Action::Draw
@@ -212,15 +211,15 @@ impl View {
         self.tell("Keys".to_owned(), &text);
     }
 
-    fn typed(&mut self, input: Input) {
+    fn typed(&mut self, key: KeyCode) {
         let mut filter = self.filter.clone();
-        match input {
-            Input::Character(character) => filter.extend(character.to_lowercase()),
-            Input::Backspace => {
+        match key {
+            KeyCode::Char(character) => filter.extend(character.to_lowercase()),
+            KeyCode::Backspace => {
                 filter.pop();
             }
-            Input::Enter => self.is_typing = false,
-            Input::Escape => {
+            KeyCode::Enter => self.is_typing = false,
+            KeyCode::Esc => {
                 self.is_typing = false;
                 filter.clear();
             }
@@ -238,14 +237,14 @@ impl View {
         }
     }
 
-    fn scroll(&mut self, input: Input) {
+    fn scroll(&mut self, key: KeyCode) {
         let Some(text) = &mut self.text else { return };
-        if matches!(input, Input::Escape | Input::Backspace | Input::Enter) {
+        if matches!(key, KeyCode::Esc | KeyCode::Backspace | KeyCode::Enter) {
             self.text = None;
             return;
         }
         let last = text.lines.len().saturating_sub(self.room);
-        text.top = moved(text.top, input, self.room, last);
+        text.top = moved(text.top, key, self.room, last);
     }
 
     /// Sorts by the next column that has a header, or by the order that the rows come in.
@@ -485,14 +484,14 @@ fn name_of(pane: &Pane, row: usize) -> String {
 }
 
 /// Returns where a key goes from `at`, with `page` lines on a page, and `last` as the last place.
-fn moved(at: usize, input: Input, page: usize, last: usize) -> usize {
-    let to = match input {
-        Input::Up | Input::Character('k') => at.saturating_sub(1),
-        Input::Down | Input::Character('j') => at + 1,
-        Input::PageUp => at.saturating_sub(page),
-        Input::PageDown | Input::Character(' ') => at + page,
-        Input::Home | Input::Character('g') => 0,
-        Input::End | Input::Character('G') => last,
+fn moved(at: usize, key: KeyCode, page: usize, last: usize) -> usize {
+    let to = match key {
+        KeyCode::Up | KeyCode::Char('k') => at.saturating_sub(1),
+        KeyCode::Down | KeyCode::Char('j') => at + 1,
+        KeyCode::PageUp => at.saturating_sub(page),
+        KeyCode::PageDown | KeyCode::Char(' ') => at + page,
+        KeyCode::Home | KeyCode::Char('g') => 0,
+        KeyCode::End | KeyCode::Char('G') => last,
         _ => at,
     };
     to.min(last)
