@@ -158,7 +158,7 @@ pub(crate) fn command_line() -> clap::Command {
         let formats = command
             .get_arguments()
             .filter(|flag| flag.get_id() == "output" && !accepts.refuses("output"))
-            .map(|flag| flag.clone().value_parser(values::Formats(accepts.formats())))
+            .map(|flag| flag.clone().value_parser(values::formats(&accepts.formats())))
             .collect::<Vec<_>>();
         command = command.mut_subcommand(*name, |subcommand| subcommand.args(hidden).args(formats));
     }
