@@ -37,6 +37,9 @@ mod shell {
 
     use anyhow::Context;
     use tokio::runtime::{Builder, Handle};
+    #[cfg(unix)]
+    use tokio::signal::unix::{SignalKind, signal};
+    use tokio::time::sleep;
 
     use crate::cli::{self, Invocation};
     use crate::commands::{Command, STACK, Threads};
@@ -238,13 +241,7 @@ mod shell {
             let mut interrupted = pin!(interrupted());
             // Listening begins with the first poll, which must not come after the work has begun.
             poll_fn(|task| Poll::Ready(interrupted.as_mut().poll(task).is_ready())).await;
-            let wait = |time| async move {
-                match time {
-                    Some(time) => tokio::time::sleep(time).await,
-                    None => pending().await,
-                }
-            };
-            let mut time_is_over = pin!(wait(limit));
+            let mut time_is_over = pin!(sleep(limit.unwrap_or(Duration::MAX)));
             let mut work = tokio::task::spawn_blocking(work);
             loop {
                 let why = tokio::select! {
@@ -260,13 +257,13 @@ mod shell {
                         Cut::Interrupted
                     }
                     () = time_is_over.as_mut() => {
-                        time_is_over.set(wait(None));
+                        time_is_over.set(sleep(Duration::MAX));
                         Cut::TimeIsOver
                     }
                 };
                 match cut(why) {
                     Then::GoOn => {}
-                    Then::AskAgain(time) => time_is_over.set(wait(Some(time))),
+                    Then::AskAgain(time) => time_is_over.set(sleep(time)),
                     Then::End(error) => break Err(error),
                 }
             }
@@ -281,25 +278,21 @@ mod shell {
         // If signals cannot be watched, they terminate the process.
         let ctrl_c = async {
             if tokio::signal::ctrl_c().await.is_err() {
-                std::future::pending::<()>().await;
+                pending::<()>().await;
             }
         };
-        #[cfg(unix)]
-        {
-            use tokio::signal::unix::{SignalKind, signal};
-            let ended = async {
-                match signal(SignalKind::terminate()) {
-                    Ok(mut ended) => _ = ended.recv().await,
-                    Err(_) => std::future::pending::<()>().await,
-                }
-            };
-            tokio::select! {
-                () = ctrl_c => {}
-                () = ended => {}
+        let ended = async {
+            #[cfg(unix)]
+            if let Ok(mut ended) = signal(SignalKind::terminate()) {
+                ended.recv().await;
+                return;
             }
+            pending::<()>().await;
+        };
+        tokio::select! {
+            () = ctrl_c => {}
+            () = ended => {}
         }
-        #[cfg(not(unix))]
-        ctrl_c.await;
     }
 
     /// The answer to kubectl's completion: what the command line itself knows, and names from the cluster if there are
