@@ -158,12 +158,12 @@ fn rows(text: &mut String, table: &Table) {
     let headers: Vec<String> = table.headers().iter().map(|header| plain(header)).collect();
     let _ = writeln!(text, "| {} |", headers.join(" | "));
     let _ = writeln!(text, "|{}", "---|".repeat(headers.len()));
-    let cells: Vec<String> = table
-        .cells()
-        .map(|cell| plain(&sanitize::for_cell(cell)))
-        .collect();
-    for row in cells.chunks(headers.len().max(1)) {
-        let _ = writeln!(text, "| {} |", row.join(" | "));
+    for row in table.rows() {
+        let cells: Vec<String> = row
+            .iter()
+            .map(|cell| plain(&sanitize::for_cell(&cell.text)))
+            .collect();
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
     }
 }
 

@@ -142,16 +142,19 @@ impl View {
         let table = &self.data.panes[tab].table;
         let is_shown = |row: &usize| {
             self.filter.is_empty()
-                || table
-                    .row(*row)
-                    .any(|(_, text)| text.to_lowercase().contains(&self.filter))
+                || table.rows()[*row]
+                    .iter()
+                    .any(|cell| cell.text.to_lowercase().contains(&self.filter))
         };
-        let mut rows: Vec<usize> = (0..table.rows()).filter(is_shown).collect();
+        let mut rows: Vec<usize> = (0..table.rows().len()).filter(is_shown).collect();
         let Place {
             column, is_reversed, ..
         } = self.places[tab];
         if let Some(column) = column {
-            let key = |row: &usize| table.row(*row).nth(column).map_or("", |(_, text)| text);
+            let key = |row: &usize| {
+                let cell = table.rows()[*row].get(column);
+                cell.map_or("", |cell| cell.text.as_str())
+            };
             rows.sort_by(|a, b| compare(key(a), key(b)));
         }
         if is_reversed {
@@ -308,12 +311,12 @@ impl View {
         drawn.extend(rows.iter().skip(top).take(self.room).map(|row| {
             let is_selected = Some(*row) == selected;
             let mut line = vec![span(Tone::Strong, if is_selected { MARK } else { NO_MARK })];
-            for (column, ((tone, text), width)) in table.row(*row).zip(&widths).enumerate() {
-                let tone = if is_selected { Tone::Strong } else { tone };
+            for (column, (filled, width)) in table.rows()[*row].iter().zip(&widths).enumerate() {
+                let tone = if is_selected { Tone::Strong } else { filled.tone };
                 let text = if column + 1 == widths.len() {
-                    self.page.begin(text, *width)
+                    self.page.begin(&filled.text, *width)
                 } else {
-                    self.page.fit(text, *width)
+                    self.page.fit(&filled.text, *width)
                 };
                 line.extend(cell(tone, &text, *width));
             }
@@ -359,17 +362,17 @@ impl View {
 
     /// The cells of a row that are cut.
     fn cut(&self, row: usize, widths: &[usize]) -> Vec<&str> {
-        let cells = self.data.panes[self.tab].table.row(row).zip(widths);
-        let cut = cells.filter(|((_, text), width)| width_of(text) > **width);
-        cut.map(|((_, text), _)| text).collect()
+        let cells = self.data.panes[self.tab].table.rows()[row].iter().zip(widths);
+        let cut = cells.filter(|(cell, width)| width_of(&cell.text) > **width);
+        cut.map(|(cell, _)| cell.text.as_str()).collect()
     }
 
     /// Number of things that these rows are about.
     fn count(&self, tab: usize, rows: impl Iterator<Item = usize>) -> usize {
         let table = &self.data.panes[tab].table;
         if PER_DRIVER.contains(&tab) {
-            let names = rows.filter_map(|row| table.row(row).next());
-            let names: HashSet<&str> = names.map(|(_, name)| name).collect();
+            let names = rows.filter_map(|row| table.rows()[row].first());
+            let names: HashSet<&str> = names.map(|name| name.text.as_str()).collect();
             names.len()
         } else {
             rows.count()
@@ -380,7 +383,7 @@ impl View {
     fn tabs(&self, rows: &[usize]) -> Vec<Span> {
         let mut line = Vec::new();
         for (tab, (pane, title)) in self.data.panes.iter().zip(TABS).enumerate() {
-            let all = self.count(tab, 0..pane.table.rows());
+            let all = self.count(tab, 0..pane.table.rows().len());
             let count = match self.count(self.tab, rows.iter().copied()) {
                 shown if tab == self.tab && shown < all => format!("{shown} of {all}"),
                 _ => all.to_string(),
@@ -423,8 +426,8 @@ impl View {
             .map(|header| width_of(header) + 1)
             .collect();
         for row in rows {
-            for (width, (_, text)) in widths.iter_mut().zip(table.row(*row)) {
-                *width = (*width).max(width_of(text));
+            for (width, cell) in widths.iter_mut().zip(&table.rows()[*row]) {
+                *width = (*width).max(width_of(&cell.text));
             }
         }
         let gaps = GAP * widths.len().saturating_sub(1);
@@ -478,9 +481,9 @@ fn cell(tone: Tone, text: &str, width: usize) -> [Span; 2] {
 
 /// What distinguishes a row from others: its first two cells, in which names stand, without numbers.
 fn name_of(pane: &Pane, row: usize) -> String {
-    let cells = pane.table.row(row);
-    let names = cells.filter(|(_, text)| number(text).is_none());
-    names.take(2).map(|(_, text)| text).collect::<Vec<_>>().join("\n")
+    let cells = pane.table.rows()[row].iter().map(|cell| cell.text.as_str());
+    let names = cells.filter(|text| number(text).is_none());
+    names.take(2).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns where a key goes from `at`, with `page` lines on a page, and `last` as the last place.
