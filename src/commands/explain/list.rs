@@ -9,6 +9,7 @@ use dra_reports::{CauseItem, ExplanationList, Started, instruction};
 
 use super::report::{name, plain, tone_of};
 use crate::commands::fleet::{Asked, OfCluster};
+use crate::commands::shown;
 
 /// Causes that a terminal shows.
 const CAUSES: usize = 8;
@@ -226,9 +227,9 @@ fn cause(item: &CauseItem, page: Page, doc: &mut Doc) {
     );
     if item.count() > 1 {
         let all = [&item.pods, &item.claims, &item.owners];
-        let mut names: Vec<String> = all.into_iter().flat_map(|of| numbered(of)).collect();
-        names.truncate(page.told(NAMED, item.count()));
-        doc.hanging(4, format!("    {}", some_of(names, item.count())));
+        let names: Vec<String> = all.into_iter().flat_map(|of| numbered(of)).collect();
+        let told = page.told(NAMED, names.len());
+        doc.hanging(4, format!("    {}", shown::first(&names, told)));
     }
     if let Some(next) = &item.next {
         doc.hanging(4, format!("    {next}"));
@@ -273,16 +274,6 @@ fn numbered(targets: &[Target]) -> Vec<String> {
     let mut names: Vec<String> = targets.iter().map(name).collect();
     names.sort_by_cached_key(|name| by_number(name));
     names
-}
-
-/// `names`, and how many of `all` there are besides.
-fn some_of(names: Vec<String>, all: usize) -> String {
-    let rest = all - names.len();
-    let names = names.join(", ");
-    match rest {
-        0 => names,
-        rest => format!("{names} and {rest} more"),
-    }
 }
 
 fn objects_of(items: &[&CauseItem]) -> String {
