@@ -46,7 +46,7 @@ use clap::ValueEnum;
 
 use crate::context::{Ctx, Settings};
 use crate::error::{Outcome, UsageError};
-use crate::output::Format;
+use crate::output::{Format, present};
 use dra_reports::findings::Counts;
 
 pub(crate) use completion::{Lookup, lookup};
@@ -125,16 +125,11 @@ fn words_of(counts: &Counts) -> String {
         warnings,
         infos,
     } = *counts;
-    let parts = [
+    let found = present([
         (errors, "error", "errors"),
         (warnings, "warning", "warnings"),
         (infos, "info", "infos"),
-    ];
-    let found: Vec<String> = parts
-        .into_iter()
-        .filter(|(count, ..)| *count > 0)
-        .map(|(count, one, many)| crate::output::counted(count, one, many))
-        .collect();
+    ]);
     if found.is_empty() {
         "none".to_owned()
     } else {

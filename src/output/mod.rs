@@ -48,7 +48,7 @@ pub(crate) use styles::Color;
 pub(crate) use styles::{ColorWish, Terminal, Tone};
 pub(crate) use table::{Cell, Column, Table, Widths};
 pub(crate) use width::width_of;
-pub(crate) use words::{NONE, UNKNOWN, age, counted, human_duration, list_or_none, when};
+pub(crate) use words::{NONE, UNKNOWN, age, counted, human_duration, list_or_none, present, when};
 
 /// `text` as a terminal gets it.
 #[cfg(any(test, fuzzing))]
