@@ -24,7 +24,6 @@ use dra_rules::health::Health;
 use dra_sources::Needs;
 
 use self::map::Picture;
-pub(super) use self::map::{in_use, letters, signs_of};
 use super::usage::By;
 use super::watching::{self, Rows};
 use super::{Accepts, objects, presence};
