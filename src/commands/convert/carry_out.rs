@@ -9,7 +9,7 @@ use itertools::Itertools;
 use parking_lot::Mutex;
 use serde::Serialize;
 
-use crate::commands::places::{self, Written};
+use crate::commands::places;
 use crate::commands::presence;
 use crate::context::Ctx;
 use crate::error::{Interrupted, Outcome, UsageError};
@@ -83,10 +83,9 @@ pub(super) fn check_records(ctx: &Ctx, writing: &WritingArgs, plan: Option<&Path
     };
     let mut read = places::connection(ctx);
     read.extend(plan.and_then(|plan| places::named("--plan", plan)));
-    Written::new()
-        .with_record("--backup", &paths.backup)?
-        .with_record("--journal", &paths.journal)?
-        .check(&read)?;
+    let backup = places::record("--backup", &paths.backup)?;
+    let journal = places::record("--journal", &paths.journal)?;
+    places::check(backup.into_iter().chain(journal), &read)?;
     Ok(())
 }
 
