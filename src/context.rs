@@ -282,7 +282,13 @@ impl Ctx {
 
     /// From now on it is shown that the command computes, until it prints.
     pub(crate) fn begin_computing(&self) {
-        *self.computing.lock() = Some(self.progress("computing", None));
+        self.begin("computing", None);
+    }
+
+    /// From now on this is shown instead of what was computed, until the command prints; `total` is the number of steps, if known.
+    pub(crate) fn begin(&self, what: &str, total: Option<u64>) {
+        self.end_computing();
+        *self.computing.lock() = Some(self.progress(what, total));
     }
 
     /// Says more exactly what is computed.

@@ -26,7 +26,6 @@ const REDRAW: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) struct Lines {
     lines: MultiProgress,
-    visible: bool,
     /// Current operations, the latest last.
     doing: Doing,
 }
@@ -43,7 +42,6 @@ impl Lines {
         };
         Self {
             lines: MultiProgress::with_draw_target(target),
-            visible,
             doing: Doing::default(),
         }
     }
@@ -60,7 +58,7 @@ impl Lines {
 
     /// Lines that are drawn anew below everything else; nothing where they would not be seen, as on a terminal that cannot.
     pub(super) fn view(&self) -> Option<LiveView> {
-        (self.visible && !self.lines.is_hidden()).then(|| LiveView {
+        (!self.lines.is_hidden()).then(|| LiveView {
             lines: self.lines.clone(),
             shown: Mutex::default(),
         })
@@ -75,7 +73,7 @@ impl Lines {
             number
         };
         let doing = (number, Arc::clone(&self.doing));
-        if !self.visible {
+        if self.lines.is_hidden() {
             return Progress {
                 bar,
                 doing,
@@ -172,6 +170,11 @@ impl Progress {
     /// `by` more is done.
     pub(crate) fn advance(&self, by: u64) {
         self.bar.inc(by);
+    }
+
+    /// So much is done.
+    pub(crate) fn reach(&self, done: u64) {
+        self.bar.set_position(done);
     }
 
     /// What is being done now.

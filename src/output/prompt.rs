@@ -24,19 +24,6 @@ type Modes = rustix::termios::Termios;
 type Modes = ();
 
 impl Question {
-    fn begin(&self) {
-        #[cfg(unix)]
-        let modes = rustix::termios::tcgetattr(io::stdin()).ok();
-        #[cfg(not(unix))]
-        let modes = Some(());
-        *self.0.lock() = modes;
-    }
-
-    /// The question is answered, so the terminal is as it was.
-    fn end(&self) {
-        *self.0.lock() = None;
-    }
-
     /// Makes the terminal what it was before a question that will not be answered any more.
     pub(super) fn give_up(&self) {
         let modes = self.0.lock().take();
@@ -58,14 +45,19 @@ impl Question {
         if !can_ask() {
             return Ok(None);
         }
-        self.begin();
+        #[cfg(unix)]
+        let modes = rustix::termios::tcgetattr(io::stdin()).ok();
+        #[cfg(not(unix))]
+        let modes = Some(());
+        *self.0.lock() = modes;
         let answer = Confirm::with_theme(&SimpleTheme)
             .with_prompt(sanitize::for_terminal(question))
             .default(false)
             .interact_opt();
         match answer {
             Ok(answer) => {
-                self.end();
+                // The terminal is as it was.
+                *self.0.lock() = None;
                 Ok(Some(answer.unwrap_or(false)))
             }
             Err(dialoguer::Error::IO(error)) => {

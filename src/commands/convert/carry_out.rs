@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use itertools::Itertools;
-use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::commands::places;
@@ -14,8 +13,7 @@ use crate::commands::presence;
 use crate::context::Ctx;
 use crate::error::{Interrupted, Outcome, UsageError};
 use crate::output::{
-    Column, Page, Progress, Report, SortBy, SortError, Table, Tone, View, can_ask, counted, list_or_none,
-    one_line,
+    Column, Page, Report, SortBy, SortError, Table, Tone, View, can_ask, counted, list_or_none, one_line,
 };
 use dra_model::{ClaimPatch, Environment, Gap, Key, Str};
 use dra_reports::Selection;
@@ -145,7 +143,7 @@ pub(super) async fn carry_out(
         patience: PATIENCE,
     };
     let stop = Stop::when(ctx.interruption());
-    let shown = Shown::new(ctx);
+    let shown = Shown(ctx);
     let executor = Executor::new(live, &order, stop, &shown);
     let survey = executor.plan(cluster);
     ctx.end_computing();
@@ -207,7 +205,7 @@ pub(super) async fn carry_out(
         ));
     }
     let report = executor.apply(first, record.as_mut()).await;
-    shown.stop();
+    ctx.end_computing();
     if let Some(record) = record {
         record.close(report.as_ref().is_ok_and(conversion::Report::is_finished));
     }
@@ -602,43 +600,20 @@ impl Report for ConversionResult {
 }
 
 /// Shows how far the writing is.
-pub(super) struct Shown<'a> {
-    ctx: &'a Ctx,
-    progress: Mutex<Option<Progress>>,
-}
-
-impl<'a> Shown<'a> {
-    pub(super) fn new(ctx: &'a Ctx) -> Self {
-        let progress = Mutex::new(None);
-        Self { ctx, progress }
-    }
-
-    fn show(&self, progress: Option<Progress>) {
-        *self.progress.lock() = progress;
-    }
-
-    /// Takes the line away.
-    pub(super) fn stop(&self) {
-        self.show(None);
-    }
-}
+pub(super) struct Shown<'a>(pub(super) &'a Ctx);
 
 impl Watcher for Shown<'_> {
     fn pass(&self, number: u32, writes: usize) {
         let what = format!("pass {number}: writing claims");
-        self.show(None);
-        self.show(Some(self.ctx.progress(&what, Some(writes as u64))));
+        self.0.begin(&what, Some(writes as u64));
     }
 
     fn done(&self) {
-        if let Some(progress) = &*self.progress.lock() {
-            progress.advance(1);
-        }
+        self.0.count_computed();
     }
 
     fn waits(&self, pause: Duration) {
         let what = format!("next pass in {} s", pause.as_secs_f32().ceil());
-        self.show(None);
-        self.show(Some(self.ctx.progress(&what, None)));
+        self.0.begin(&what, None);
     }
 }
