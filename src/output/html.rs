@@ -212,19 +212,12 @@ fn integrity(text: &str) -> String {
 
 /// Text that is no markup, and that is what it looks like.
 fn escaped(text: &str) -> String {
-    let shown = sanitize::for_terminal(text);
-    let mut safe = String::with_capacity(shown.len());
-    for c in shown.chars() {
-        match c {
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '&' => safe.push_str("&amp;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            c => safe.push(c),
-        }
-    }
-    safe
+    sanitize::for_terminal(text)
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#39;")
 }
 
 /// The class of a tone that is seen.

@@ -402,6 +402,7 @@ pub(super) fn outcome(ctx: &Ctx, report: &conversion::Report, what: &str) -> any
 }
 
 /// Result of each claim.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::commands) struct ConversionResult {
@@ -422,13 +423,10 @@ pub(in crate::commands) struct ConversionResult {
     /// True if it was ended before it was finished.
     interrupted: bool,
     /// Error that interrupted the run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<String>,
     /// The file with the claims as they were. Absent where nothing was written.
-    #[serde(skip_serializing_if = "Option::is_none")]
     backup: Option<String>,
     /// The file with every write.
-    #[serde(skip_serializing_if = "Option::is_none")]
     journal: Option<String>,
 }
 

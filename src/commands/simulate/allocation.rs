@@ -7,14 +7,14 @@ use clap::ValueHint;
 use itertools::Itertools;
 
 use super::super::objects::{Found, Named};
-use super::super::{judging, objects, presence, threads};
+use super::super::{explain, judging, objects, presence, threads};
 use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
 use crate::output::{Column, Doc, NONE, Page, Report, Table, Tone, View};
 use dra_model::{Claim, Cluster, Kind, Object, Pod};
 use dra_reports::allocation::{
     self, ALLOCATION_NEEDS, AllocationReport, ClaimAllocation, Exactness, Fit, NodeResult, Placement,
-    Settings, Target, Units,
+    Settings, Units,
 };
 use dra_reports::presence::Mention;
 use dra_reports::script::{Command, Script};
@@ -366,7 +366,7 @@ impl Report for AllocationReport {
 
     fn view(&self, page: Page) -> View {
         let mut doc = Doc::new();
-        doc.list("Object", self.targets.iter().map(target))
+        doc.list("Object", self.targets.iter().map(explain::name))
             .any("As If", &self.assumed);
         let fits = self.nodes.iter().filter(|node| node.result == Fit::Fits).count();
         let result = match self.result {
@@ -448,11 +448,6 @@ fn explain(report: &AllocationReport) -> Option<Script> {
     let command = Command::dra("explain").here().object(kind, &only.name);
     let command = command.namespace(&only.namespace).done().ok()?;
     (report.result == Fit::DoesNotFit).then_some(command)
-}
-
-fn target(target: &Target) -> String {
-    let kind = if target.kind == "Pod" { "pod" } else { "claim" };
-    format!("{kind}/{}/{}", target.namespace, target.name)
 }
 
 /// `request:pool/device` of all claims.
