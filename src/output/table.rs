@@ -111,17 +111,19 @@ pub(crate) struct Table {
 /// Text of a cell.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Text {
-    pub(crate) text: String,
+    pub(crate) text: Box<str>,
     pub(crate) tone: Tone,
     /// Length and tone of each piece, where there are several.
-    pieces: Vec<(usize, Tone)>,
+    pieces: Box<[(usize, Tone)]>,
 }
 
 /// A cell that a column fills. One that it leaves alone is empty.
 pub(crate) struct Cell<'t, C> {
     pub(crate) context: &'t C,
     pub(crate) detail: Detail,
-    filled: Text,
+    text: String,
+    tone: Tone,
+    pieces: Vec<(usize, Tone)>,
 }
 
 impl Table {
@@ -157,13 +159,16 @@ impl Table {
                 let mut cell = Cell {
                     context,
                     detail,
-                    filled: Text::default(),
+                    text: String::new(),
+                    tone: Tone::Plain,
+                    pieces: Vec::new(),
                 };
                 (column.fill)(item, &mut cell);
-                if let Cow::Owned(escaped) = sanitize::for_cell(&cell.filled.text) {
-                    cell.filled.text = escaped;
+                Text {
+                    text: sanitize::for_cell(&cell.text).into(),
+                    tone: cell.tone,
+                    pieces: cell.pieces.into(),
                 }
-                cell.filled
             });
             filled.collect::<Vec<Text>>()
         };
@@ -230,7 +235,7 @@ impl Table {
         let mut widths: Vec<usize> = self.headers.iter().map(|header| width_of(header)).collect();
         for row in &self.rows {
             for (column, (cell, first)) in row.iter().zip(&self.rows[0]).enumerate() {
-                let has_value = !matches!(cell.text.as_str(), "" | NONE) && cell.tone != Tone::Nothing;
+                let has_value = !matches!(&*cell.text, "" | NONE) && cell.tone != Tone::Nothing;
                 // All that a wide page has no room for is pictures.
                 is_shown[column] |= has_value || page.is_wide() && !self.headers[column].is_empty();
                 is_same[column] &= cell.text == first.text;
@@ -259,7 +264,7 @@ impl Table {
             for (column, (header, first)) in self.headers.iter().zip(first).enumerate() {
                 if is_shown[column] && is_same[column] && !header.is_empty() {
                     is_shown[column] = false;
-                    if !matches!(first.text.as_str(), "" | NONE) {
+                    if !matches!(&*first.text, "" | NONE) {
                         same.push(format!("{header} {}", first.text));
                     }
                 }
@@ -330,7 +335,7 @@ impl Table {
             if groups && heading.replace(&row[0].text) != Some(&row[0].text) {
                 line.heading(&row[0].text, row[0].tone, indent)?;
             }
-            let cells = row[first..].iter().map(|cell| (cell.text.as_str(), cell.tone));
+            let cells = row[first..].iter().map(|cell| (&*cell.text, cell.tone));
             line.row(&shape, cells)?;
         }
         Ok(())
@@ -373,9 +378,9 @@ impl Table {
     /// The same table with everything shown that a terminal would act on.
     pub(crate) fn sanitized(&self) -> Self {
         let shown = |cell: &Text| Text {
-            text: sanitize::for_terminal(&cell.text).into_owned(),
+            text: sanitize::for_terminal(&cell.text).into(),
             tone: cell.tone,
-            pieces: Vec::new(),
+            pieces: Box::default(),
         };
         Self {
             headers: self.headers.clone(),
@@ -403,7 +408,7 @@ impl Text {
 
     /// Its pieces.
     pub(super) fn pieces(&self) -> Vec<(Tone, &str)> {
-        let mut rest = self.text.as_str();
+        let mut rest = &*self.text;
         let pieces = self.pieces.iter().map(|(length, tone)| {
             let (piece, after) = rest.split_at_checked(*length).unwrap_or((rest, ""));
             rest = after;
@@ -421,11 +426,11 @@ impl Text {
 impl<C> Cell<'_, C> {
     pub(crate) fn text(&mut self, value: impl fmt::Display) {
         // Writing to a string cannot fail; a `Display` that does has written what it could.
-        let _ = write!(self.filled.text, "{value}");
+        let _ = write!(self.text, "{value}");
     }
 
     pub(crate) fn toned(&mut self, tone: Tone, value: impl fmt::Display) {
-        self.filled.tone = tone;
+        self.tone = tone;
         self.text(value);
     }
 
@@ -433,8 +438,8 @@ impl<C> Cell<'_, C> {
     pub(crate) fn pieces(&mut self, pieces: impl IntoIterator<Item = (Tone, String)>) {
         for (tone, text) in pieces {
             let text = sanitize::for_cell(&text);
-            self.filled.text.push_str(&text);
-            self.filled.pieces.push((text.len(), tone));
+            self.text.push_str(&text);
+            self.pieces.push((text.len(), tone));
         }
     }
 

@@ -153,7 +153,7 @@ impl View {
         if let Some(column) = column {
             let key = |row: &usize| {
                 let cell = table.rows()[*row].get(column);
-                cell.map_or("", |cell| cell.text.as_str())
+                cell.map_or("", |cell| &*cell.text)
             };
             rows.sort_by(|a, b| compare(key(a), key(b)));
         }
@@ -364,7 +364,7 @@ impl View {
     fn cut(&self, row: usize, widths: &[usize]) -> Vec<&str> {
         let cells = self.data.panes[self.tab].table.rows()[row].iter().zip(widths);
         let cut = cells.filter(|(cell, width)| width_of(&cell.text) > **width);
-        cut.map(|(cell, _)| cell.text.as_str()).collect()
+        cut.map(|(cell, _)| &*cell.text).collect()
     }
 
     /// Number of things that these rows are about.
@@ -372,7 +372,7 @@ impl View {
         let table = &self.data.panes[tab].table;
         if PER_DRIVER.contains(&tab) {
             let names = rows.filter_map(|row| table.rows()[row].first());
-            let names: HashSet<&str> = names.map(|name| name.text.as_str()).collect();
+            let names: HashSet<&str> = names.map(|name| &*name.text).collect();
             names.len()
         } else {
             rows.count()
@@ -481,7 +481,7 @@ fn cell(tone: Tone, text: &str, width: usize) -> [Span; 2] {
 
 /// What distinguishes a row from others: its first two cells, in which names stand, without numbers.
 fn name_of(pane: &Pane, row: usize) -> String {
-    let cells = pane.table.rows()[row].iter().map(|cell| cell.text.as_str());
+    let cells = pane.table.rows()[row].iter().map(|cell| &*cell.text);
     let names = cells.filter(|text| number(text).is_none());
     names.take(2).collect::<Vec<_>>().join("\n")
 }
