@@ -12,11 +12,12 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::error::Outcome;
@@ -104,30 +105,19 @@ pub(crate) enum Scope {
     All,
 }
 
-/// Environment of the process.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Environment {
-    pub(crate) terminal: Terminal,
-}
-
-impl Environment {
-    /// Looks once, at the start.
-    pub(crate) fn read() -> Self {
-        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        let wish = ColorWish {
-            no_color: set("NO_COLOR").is_some(),
-            force: set("CLICOLOR_FORCE").is_some_and(|value| value != "0"),
-            dumb: set("TERM").is_some_and(|value| value == "dumb"),
-        };
-        let (stdout, stderr) = (std::io::stdout().is_terminal(), std::io::stderr().is_terminal());
-        Self {
-            terminal: Terminal {
-                wish,
-                stdout,
-                stderr,
-                unicode: !wish.dumb && has_unicode(["LC_ALL", "LC_CTYPE", "LANG"].map(set)),
-            },
-        }
+/// Looks at the terminal of the process, once, at the start.
+pub(crate) fn terminal() -> Terminal {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let wish = ColorWish {
+        no_color: set("NO_COLOR").is_some(),
+        force: set("CLICOLOR_FORCE").is_some_and(|value| value != "0"),
+        dumb: set("TERM").is_some_and(|value| value == "dumb"),
+    };
+    Terminal {
+        wish,
+        stdout: std::io::stdout().is_terminal(),
+        stderr: std::io::stderr().is_terminal(),
+        unicode: !wish.dumb && has_unicode(["LC_ALL", "LC_CTYPE", "LANG"].map(set)),
     }
 }
 
@@ -174,12 +164,8 @@ pub(crate) struct Ctx {
 }
 
 impl Ctx {
-    pub(crate) fn new(
-        settings: Settings,
-        environment: Environment,
-        command_line: fn() -> clap::Command,
-    ) -> Self {
-        let printer = Printer::new(settings.output.clone(), environment.terminal);
+    pub(crate) fn new(settings: Settings, terminal: Terminal, command_line: fn() -> clap::Command) -> Self {
+        let printer = Printer::new(settings.output.clone(), terminal);
         Self::with(settings, printer, command_line)
     }
 
@@ -201,10 +187,7 @@ impl Ctx {
     /// Shares what was loaded for as long as this lives, which is to the end of the process: giving back the memory of a large
     /// cluster object by object takes a noticeable part of a run, and is of no use.
     fn keep(&self, cluster: Cluster) {
-        self.kept
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(cluster);
+        self.kept.lock().push(cluster);
     }
 
     pub(crate) fn settings(&self) -> &Settings {
@@ -289,45 +272,42 @@ impl Ctx {
 
     /// From now on the command handles the end of `--timeout` itself, with `grace` more time.
     pub(crate) fn keep_time(&self, grace: Duration) {
-        *self.last_grace() = Some(grace);
+        *self.interruption.last_grace.lock() = Some(grace);
     }
 
     /// Returns how much longer the command gets whose time is over, once.
     pub(crate) fn keeps_time(&self) -> Option<Duration> {
-        self.last_grace().take()
-    }
-
-    fn last_grace(&self) -> MutexGuard<'_, Option<Duration>> {
-        let grace = &self.interruption.last_grace;
-        grace.lock().unwrap_or_else(PoisonError::into_inner)
+        self.interruption.last_grace.lock().take()
     }
 
     /// From now on it is shown that the command computes, until it prints.
     pub(crate) fn begin_computing(&self) {
-        *self.computing() = Some(self.progress("computing", None));
+        self.begin("computing", None);
+    }
+
+    /// From now on this is shown instead of what was computed, until the command prints; `total` is the number of steps, if known.
+    pub(crate) fn begin(&self, what: &str, total: Option<u64>) {
+        self.end_computing();
+        *self.computing.lock() = Some(self.progress(what, total));
     }
 
     /// Says more exactly what is computed.
     pub(crate) fn now_computing(&self, what: &str) {
-        if let Some(computing) = &*self.computing() {
+        if let Some(computing) = &*self.computing.lock() {
             computing.now(what);
         }
     }
 
     /// One more of what is computed is begun.
     pub(crate) fn count_computed(&self) {
-        if let Some(computing) = &*self.computing() {
+        if let Some(computing) = &*self.computing.lock() {
             computing.advance(1);
         }
     }
 
     /// Removes the progress display.
     pub(crate) fn end_computing(&self) {
-        drop(self.computing().take());
-    }
-
-    fn computing(&self) -> MutexGuard<'_, Option<Progress>> {
-        self.computing.lock().unwrap_or_else(PoisonError::into_inner)
+        drop(self.computing.lock().take());
     }
 
     /// Returns where the user's programs keep what they remember.
@@ -418,16 +398,13 @@ impl Ctx {
 
     /// Returns what was noted about the source.
     pub(crate) fn envelope(&self) -> Envelope {
-        self.envelope
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.envelope.lock().clone()
     }
 
     /// Warns on stderr and in the report. The same warning is given once.
     pub(crate) fn warn(&self, warning: impl Into<String>) {
         let warning = warning.into();
-        let mut envelope = self.envelope.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut envelope = self.envelope.lock();
         if !envelope.warnings.contains(&warning) {
             self.printer.warning(&warning);
             if envelope.warnings.len() < MOST_WARNINGS {

@@ -17,30 +17,30 @@ use dra_sources::bundle::SnapshotError;
 use dra_sources::destination::DestinationError;
 use dra_sources::{LoadError, live};
 
-/// Result of a command that did its job.
+/// Result of a command that did its job, with its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// There is no verdict to give, or it is good.
-    Done,
+    Done = 0,
     /// The verdict is bad: findings, does not fit, not convertible.
-    Findings,
+    Findings = 1,
     /// No verdict, since data was missing.
-    Unknown,
+    Unknown = 4,
 }
 
-/// Reason that kept a command from doing its job.
+/// Reason that kept a command from doing its job, with its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// The command line cannot be understood, or a file that it names is none that Kubernetes would take.
-    Usage,
+    Usage = 2,
     /// The cluster, its API, a file or a stream failed.
-    World,
+    World = 3,
     /// The requested data could not be read, so that there is no answer.
-    Unknown,
-    /// The user interrupted.
-    Interrupted,
+    Unknown = 4,
+    /// The user interrupted: 128 and the number of the signal, as shells count.
+    Interrupted = 130,
     /// The reader of the output has enough, as `head` does: not a failure for the user.
-    ClosedPipe,
+    ClosedPipe = 0,
 }
 
 impl Outcome {
@@ -55,11 +55,7 @@ impl Outcome {
     }
 
     pub(crate) fn code(self) -> u8 {
-        match self {
-            Self::Done => 0,
-            Self::Findings => 1,
-            Self::Unknown => 4,
-        }
+        self as u8
     }
 }
 
@@ -67,41 +63,31 @@ impl Failure {
     /// The kind of `error`, from the types in its chain. What has no kind of its own is a failure of the world.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
         let kind = |cause: &(dyn StdError + 'static)| {
-            let closed = cause
-                .downcast_ref::<io::Error>()
-                .is_some_and(|io| io.kind() == io::ErrorKind::BrokenPipe);
-            if closed {
+            let is_closed = |io: &io::Error| io.kind() == io::ErrorKind::BrokenPipe;
+            let is_usage = cause.is::<UsageError>()
+                || cause.is::<clap::Error>()
+                || matches!(cause.downcast_ref(), Some(PrintError::Sort(_)))
+                || matches!(cause.downcast_ref(), Some(live::Error::Flag { .. }))
+                || matches!(cause.downcast_ref(), Some(DestinationError::Unusable { .. }))
+                || matches!(
+                    cause.downcast_ref(),
+                    Some(LoadError::Refused(_) | LoadError::TooManyPods(_))
+                );
+            if cause.downcast_ref().is_some_and(is_closed) {
                 Some(Self::ClosedPipe)
             } else if cause.is::<Interrupted>() {
                 Some(Self::Interrupted)
             } else if cause.is::<Unread>() {
                 Some(Self::Unknown)
-            } else if cause.is::<UsageError>() || cause.is::<clap::Error>() {
-                Some(Self::Usage)
-            } else if let Some(PrintError::Sort(_)) = cause.downcast_ref() {
-                Some(Self::Usage)
-            } else if let Some(live::Error::Flag { .. }) = cause.downcast_ref() {
-                Some(Self::Usage)
-            } else if let Some(DestinationError::Unusable { .. }) = cause.downcast_ref() {
-                Some(Self::Usage)
-            } else if let Some(LoadError::Refused(_) | LoadError::TooManyPods(_)) = cause.downcast_ref() {
-                Some(Self::Usage)
             } else {
-                None
+                is_usage.then_some(Self::Usage)
             }
         };
         error.chain().find_map(kind).unwrap_or(Self::World)
     }
 
     pub(crate) fn code(self) -> u8 {
-        match self {
-            Self::Usage => 2,
-            Self::World => 3,
-            Self::Unknown => 4,
-            // 128 and the number of the signal, as shells count.
-            Self::Interrupted => 130,
-            Self::ClosedPipe => 0,
-        }
+        self as u8
     }
 }
 

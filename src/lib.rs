@@ -37,12 +37,15 @@ mod shell {
 
     use anyhow::Context;
     use tokio::runtime::{Builder, Handle};
+    #[cfg(unix)]
+    use tokio::signal::unix::{SignalKind, signal};
+    use tokio::time::sleep;
 
     use crate::cli::{self, Invocation};
-    use crate::commands::{Command, Job, STACK, Threads};
-    use crate::context::{Ctx, Environment, Settings, SourceSetting};
+    use crate::commands::{Command, STACK, Threads};
+    use crate::context::{self, Ctx, Settings, SourceSetting};
     use crate::error::{self, Failure, Interrupted, Outcome, TimedOut};
-    use crate::output::{Options, Printer};
+    use crate::output::{Options, Printer, Terminal};
     use dra_reports::script::carrying;
     use dra_sources::live::end_programs;
 
@@ -56,7 +59,7 @@ mod shell {
 
     /// Runs the command line `args`, the program's name first, and returns the process's exit code.
     pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-        let environment = Environment::read();
+        let terminal = context::terminal();
         let args: Vec<OsString> = args.into_iter().collect();
         // Help, and errors of any command line, follow `--color`.
         let printer = || {
@@ -64,12 +67,12 @@ mod shell {
                 color: cli::settings_of(args.get(1..).unwrap_or_default()).output.color,
                 ..Options::default()
             };
-            Printer::new(output, environment.terminal)
+            Printer::new(output, terminal)
         };
         match cli::parse(args.iter().cloned()) {
             Ok(Invocation::Run(mut settings, command)) => {
                 settings.carried.typed = cli::printable(&args);
-                let ctx = Arc::new(Ctx::new(*settings, environment, cli::command_line));
+                let ctx = Arc::new(Ctx::new(*settings, terminal, cli::command_line));
                 let result = run(*command, &ctx);
                 end_programs();
                 let code = match &result {
@@ -93,7 +96,7 @@ mod shell {
             }
             Ok(Invocation::Complete(words)) => {
                 let printer = printer();
-                let text = complete(&words, environment);
+                let text = complete(&words, terminal);
                 end(
                     printer.text(&text).map(|()| Outcome::Done).map_err(Into::into),
                     &printer,
@@ -166,10 +169,7 @@ mod shell {
 
     fn run(command: Command, ctx: &Arc<Ctx>) -> anyhow::Result<Outcome> {
         let carried = Arc::new(ctx.settings().carried.clone());
-        let (threads, job) = match command.job() {
-            Job::Here(job) => return job(ctx),
-            Job::Waiting(threads, job) => (threads, job),
-        };
+        let (threads, job) = command.job();
         let working = Arc::clone(ctx);
         // Of several clusters each has its own time.
         let limit = ctx.settings().timeout.filter(|_| ctx.settings().fleet.is_none());
@@ -241,13 +241,7 @@ mod shell {
             let mut interrupted = pin!(interrupted());
             // Listening begins with the first poll, which must not come after the work has begun.
             poll_fn(|task| Poll::Ready(interrupted.as_mut().poll(task).is_ready())).await;
-            let wait = |time| async move {
-                match time {
-                    Some(time) => tokio::time::sleep(time).await,
-                    None => pending().await,
-                }
-            };
-            let mut time_is_over = pin!(wait(limit));
+            let mut time_is_over = pin!(sleep(limit.unwrap_or(Duration::MAX)));
             let mut work = tokio::task::spawn_blocking(work);
             loop {
                 let why = tokio::select! {
@@ -263,13 +257,13 @@ mod shell {
                         Cut::Interrupted
                     }
                     () = time_is_over.as_mut() => {
-                        time_is_over.set(wait(None));
+                        time_is_over.set(sleep(Duration::MAX));
                         Cut::TimeIsOver
                     }
                 };
                 match cut(why) {
                     Then::GoOn => {}
-                    Then::AskAgain(time) => time_is_over.set(wait(Some(time))),
+                    Then::AskAgain(time) => time_is_over.set(sleep(time)),
                     Then::End(error) => break Err(error),
                 }
             }
@@ -284,30 +278,26 @@ mod shell {
         // If signals cannot be watched, they terminate the process.
         let ctrl_c = async {
             if tokio::signal::ctrl_c().await.is_err() {
-                std::future::pending::<()>().await;
+                pending::<()>().await;
             }
         };
-        #[cfg(unix)]
-        {
-            use tokio::signal::unix::{SignalKind, signal};
-            let ended = async {
-                match signal(SignalKind::terminate()) {
-                    Ok(mut ended) => _ = ended.recv().await,
-                    Err(_) => std::future::pending::<()>().await,
-                }
-            };
-            tokio::select! {
-                () = ctrl_c => {}
-                () = ended => {}
+        let ended = async {
+            #[cfg(unix)]
+            if let Ok(mut ended) = signal(SignalKind::terminate()) {
+                ended.recv().await;
+                return;
             }
+            pending::<()>().await;
+        };
+        tokio::select! {
+            () = ctrl_c => {}
+            () = ended => {}
         }
-        #[cfg(not(unix))]
-        ctrl_c.await;
     }
 
     /// The answer to kubectl's completion: what the command line itself knows, and names from the cluster if there are
     /// some to be had in time. Failures are silent, the user is in the middle of a line.
-    fn complete(words: &[OsString], environment: Environment) -> String {
+    fn complete(words: &[OsString], terminal: Terminal) -> String {
         let root = cli::built();
         let mut completion = cli::complete(words, &root);
         if let Some((find, typed)) = completion.lookup.take() {
@@ -316,7 +306,7 @@ mod shell {
             if !can_be_read(&settings) {
                 return completion.to_string();
             }
-            let ctx = Ctx::new(settings, environment, cli::command_line);
+            let ctx = Ctx::new(settings, terminal, cli::command_line);
             // The work may wait for a file or a server that does not answer.
             let names = on_runtime(
                 move || Handle::current().block_on(find.names(&ctx, typed)),

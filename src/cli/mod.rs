@@ -114,7 +114,8 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> anyhow::Result<
         let error = UsageError::new("`--cluster` and `--server` cannot be used with several contexts");
         return Err(error.hint("remove them: each context names its cluster").into());
     }
-    let checked = subcommand.accepts().check(subcommand.name(), &settings);
+    let (name, accepts) = subcommand.accepts();
+    let checked = accepts.check(name, &settings);
     checked.map_err(|(error, flag)| match flag {
         Some(flag) => words::refused(error, flag, &args, &built()),
         None => error,
@@ -157,7 +158,7 @@ pub(crate) fn command_line() -> clap::Command {
         let formats = command
             .get_arguments()
             .filter(|flag| flag.get_id() == "output" && !accepts.refuses("output"))
-            .map(|flag| flag.clone().value_parser(values::Formats(accepts.formats())))
+            .map(|flag| flag.clone().value_parser(values::formats(&accepts.formats())))
             .collect::<Vec<_>>();
         command = command.mut_subcommand(*name, |subcommand| subcommand.args(hidden).args(formats));
     }

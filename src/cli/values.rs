@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::builder::{EnumValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, ValueEnum};
 
@@ -14,27 +14,12 @@ use dra_sources::live::{check_proxy, no_path_segment};
 use dra_sources::{GateSetting, MinorVersion};
 
 /// Reads `-o` of a command. Formats of other commands are read too, so that the command can say who has them, but only these are shown.
-#[derive(Debug, Clone)]
-pub(super) struct Formats(pub(super) Vec<Format>);
-
-impl TypedValueParser for Formats {
-    type Value = Format;
-
-    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Format, clap::Error> {
-        match EnumValueParser::<Format>::new().parse_ref(command, arg, value) {
-            Ok(format) => Ok(format),
-            Err(_) => {
-                let possible = self.0.iter().filter_map(Format::to_possible_value);
-                PossibleValuesParser::new(possible)
-                    .parse_ref(command, arg, value)
-                    .and_then(|_| Err(clap::Error::new(ErrorKind::InvalidValue)))
-            }
-        }
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(self.0.iter().filter_map(Format::to_possible_value)))
-    }
+pub(super) fn formats(shown: &[Format]) -> impl TypedValueParser<Value = Format> + use<> {
+    let values = Format::value_variants().iter().filter_map(|format| {
+        let value = format.to_possible_value()?;
+        Some(value.hide(!shown.contains(format)))
+    });
+    PossibleValuesParser::new(values).try_map(|text| Format::from_str(&text, true))
 }
 
 /// Returns what Go's `strconv.ParseBool` reads, in which kubectl's flags and feature gates are written.

@@ -738,12 +738,7 @@ impl<'a> Typed<'a> {
             (_, None) if kind == "driver" => &["explain", word],
             (_, None) => return self.of_kubectl("describe", &[format!("{kind}/{name}")]),
         };
-        let command = line(
-            ["kubectl", "dra"]
-                .iter()
-                .chain(command)
-                .map(|word| (*word).to_owned()),
-        );
+        let command = line(["kubectl", "dra"].iter().chain(command).copied());
         self.first_read(&command, &rest)
     }
 
@@ -772,7 +767,7 @@ impl<'a> Typed<'a> {
                 let key = self.names(&rest).nth(1).and_then(|taint| taint.split(':').next());
                 let flags = key.into_iter().flat_map(|key| ["--key", key]);
                 let command = ["kubectl", "dra", "simulate", "eviction", "--node", node];
-                let begin = line(command.into_iter().chain(flags).map(str::to_owned));
+                let begin = line(command.into_iter().chain(flags));
                 self.first_read(&begin, &self.common(&rest))
             }
             ("check" | "status" | "taints", _) if crate::commands::is_file(word) => with("--from", word),
@@ -928,9 +923,9 @@ fn placed(gap: &str, name: &str) -> String {
 }
 
 /// The line for a shell.
-fn line(argv: impl IntoIterator<Item = String>) -> String {
+fn line(argv: impl IntoIterator<Item: Into<String>>) -> String {
     let arguments = Arguments {
-        argv: argv.into_iter().collect(),
+        argv: argv.into_iter().map(Into::into).collect(),
         script: Vec::new(),
     };
     Script::from(&arguments).to_string()

@@ -1,5 +1,7 @@
 //! `kubectl dra completion`: scripts for shells, and the names of objects for those scripts.
 
+use std::future::{Ready, ready};
+
 use clap::ValueEnum;
 use clap_complete::Shell::PowerShell;
 use clap_complete::generate;
@@ -125,15 +127,15 @@ const FOR_ZSH: &str = include_str!("../../completions/_kubectl-dra");
 const FOR_FISH: &str = include_str!("../../completions/kubectl-dra.fish");
 const FOR_KUBECTL: &str = include_str!("../../completions/kubectl_complete-dra");
 
-pub(super) fn run(ctx: &Ctx, Args { shell }: Args) -> anyhow::Result<Outcome> {
-    match shell {
+pub(super) fn run(ctx: &Ctx, Args { shell }: Args) -> Ready<anyhow::Result<Outcome>> {
+    let printed = match shell {
         Shell::Bash => ctx.printer().text(FOR_BASH),
         Shell::Zsh => ctx.printer().text(FOR_ZSH),
         Shell::Fish => ctx.printer().text(FOR_FISH),
         Shell::Powershell => ctx.printer().text(&for_powershell(ctx)),
         Shell::Kubectl => ctx.printer().text(FOR_KUBECTL),
-    }?;
-    Ok(Outcome::Done)
+    };
+    ready(printed.map(|()| Outcome::Done).map_err(Into::into))
 }
 
 /// Commands, flags and values are in this script; the others ask the program, which also knows names.

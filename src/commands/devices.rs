@@ -12,7 +12,7 @@ use itertools::{Either, Itertools};
 use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use crate::output::{
-    Cell, Column, Format, NONE, Page, Report, SortBy, SortError, Table, Tone, UNKNOWN, View,
+    Cell, Column, Format, NONE, Page, Report, SortBy, SortError, Table, Tone, UNKNOWN, View, when,
 };
 use dra_allocator::devices::{ClassSelectors, DeviceNode, DeviceState};
 use dra_model::{Cluster, Kind, Str};
@@ -24,7 +24,6 @@ use dra_rules::health::Health;
 use dra_sources::Needs;
 
 use self::map::Picture;
-pub(super) use self::map::{in_use, letters, signs_of};
 use super::usage::By;
 use super::watching::{self, Rows};
 use super::{Accepts, objects, presence};
@@ -238,14 +237,9 @@ impl fmt::Display for State<'_> {
 }
 
 /// `namespace/name`, with `(admin)` behind a claim with admin access.
+#[derive(derive_more::Display)]
+#[display("{}/{}{}", _0.namespace, _0.name, when(_0.admin_access, "(admin)"))]
 struct Holder<'a>(&'a dra_reports::HolderItem);
-
-impl fmt::Display for Holder<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mark = if self.0.admin_access { "(admin)" } else { "" };
-        write!(f, "{}/{}{mark}", self.0.namespace, self.0.name)
-    }
-}
 
 /// `memory=80Gi`, and where it is shared what is left of it: `bandwidth=2G/10G`.
 pub(super) struct Capacity<'a>(&'a Str, &'a CapacityItem);
@@ -261,19 +255,9 @@ impl fmt::Display for Capacity<'_> {
 }
 
 /// `set/name=remaining/total`.
+#[derive(derive_more::Display)]
+#[display("{}/{}={}/{}", _0.counter_set, _0.name, _0.remaining, _0.total)]
 pub(super) struct Counter<'a>(pub(super) &'a CounterItem);
-
-impl fmt::Display for Counter<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let CounterItem {
-            counter_set,
-            name,
-            total,
-            remaining,
-        } = self.0;
-        write!(f, "{counter_set}/{name}={remaining}/{total}")
-    }
-}
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if args.map {

@@ -248,8 +248,8 @@ const OBJECTS: &[Column<ObjectRow, Page>] = &[
         cell.toned(tone(row.existence), row.existence);
     }),
     Column::inner("NAMES", |row, cell| {
-        let names: Vec<&str> = row.names.iter().map(String::as_str).collect();
-        cell.text(shown::first(&names, cell.context.told(FEW, names.len())));
+        let told = cell.context.told(FEW, row.names.len());
+        cell.text(shown::first(&row.names, told));
     }),
 ];
 

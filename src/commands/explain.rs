@@ -8,7 +8,6 @@ mod room;
 mod target;
 mod words;
 
-use std::fmt;
 use std::sync::Arc;
 
 use clap::ValueHint;
@@ -257,21 +256,14 @@ async fn room_of(
 }
 
 /// What is explained of a cluster that is at hand.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, derive_more::Display)]
 pub(super) enum Topic {
     /// An object, as it is typed.
+    #[display("explain {_0}")]
     Object(String),
     /// Everything pending in a namespace.
+    #[display("explain -n {_0}")]
     Namespace(Str),
-}
-
-impl fmt::Display for Topic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Object(object) => write!(f, "explain {object}"),
-            Self::Namespace(namespace) => write!(f, "explain -n {namespace}"),
-        }
-    }
 }
 
 /// Returns the explanation of `topic` as a terminal shows it.

@@ -216,14 +216,12 @@ async fn within<R>(
     ctx: &Ctx,
     work: impl Future<Output = Result<anyhow::Result<Answer<R>>, tokio::task::JoinError>>,
 ) -> anyhow::Result<(Envelope, Answer<R>)> {
-    let answer = match limit {
-        Some(limit) => timeout(limit, work).await.map_err(|_| TimedOut {
-            limit,
-            doing: ctx.doing(),
-        })?,
-        None => work.await,
+    let limit = limit.unwrap_or(Duration::MAX);
+    let doing = |_| TimedOut {
+        limit,
+        doing: ctx.doing(),
     };
-    let answer = answer??;
+    let answer = timeout(limit, work).await.map_err(doing)???;
     Ok((ctx.envelope(), answer))
 }
 

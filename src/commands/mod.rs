@@ -46,7 +46,7 @@ use clap::ValueEnum;
 
 use crate::context::{Ctx, Settings};
 use crate::error::{Outcome, UsageError};
-use crate::output::Format;
+use crate::output::{Format, present};
 use dra_reports::findings::Counts;
 
 pub(crate) use completion::{Lookup, lookup};
@@ -55,9 +55,9 @@ pub(crate) use names::{Find, Typed};
 pub(crate) use objects::is_file;
 pub(crate) use threads::STACK;
 
-/// Declares the commands. `here` runs immediately; `waiting` is `async` and gets a runtime.
+/// Declares the commands, each with the threads that run its I/O.
 macro_rules! commands {
-    ($($variant:ident => $module:ident, $kind:ident;)+) => {
+    ($($variant:ident => $module:ident, $threads:ident;)+) => {
         /// Commands of `kubectl dra`.
         #[derive(Debug, clap::Subcommand)]
         pub(crate) enum Command {
@@ -68,59 +68,46 @@ macro_rules! commands {
         pub(crate) const ACCEPTED: &[(&str, Accepts)] = &[$((stringify!($module), $module::ACCEPTS),)+];
 
         impl Command {
-            /// Returns what the command makes of the flags about output.
-            pub(crate) fn accepts(&self) -> Accepts {
+            /// Returns how the command is called, which is how its file is called, and what it makes of the flags about output.
+            pub(crate) fn accepts(&self) -> (&'static str, Accepts) {
                 match self {
-                    $(Self::$variant(_) => $module::ACCEPTS,)+
-                }
-            }
-
-            /// Returns how the command is called, which is how its file is called.
-            pub(crate) fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$variant(_) => stringify!($module),)+
+                    $(Self::$variant(_) => (stringify!($module), $module::ACCEPTS),)+
                 }
             }
 
             /// Returns what is to be done to run the command.
-            pub(crate) fn job(self) -> Job {
+            pub(crate) fn job(self) -> (Threads, Job) {
                 match self {
-                    $(Self::$variant(args) => commands!(@job $kind, $module, args),)+
+                    $(Self::$variant(args) => (
+                        Threads::$threads,
+                        Box::new(move |ctx| Box::pin($module::run(ctx, args))),
+                    ),)+
                 }
             }
         }
     };
-    (@job here, $module:ident, $args:ident) => {
-        Job::Here(Box::new(move |ctx| $module::run(ctx, $args)))
-    };
-    (@job waiting, $module:ident, $args:ident) => {
-        Job::Waiting(Threads::Many, Box::new(move |ctx| Box::pin($module::run(ctx, $args))))
-    };
-    (@job going_on, $module:ident, $args:ident) => {
-        Job::Waiting(Threads::One, Box::new(move |ctx| Box::pin($module::run(ctx, $args))))
-    };
 }
 
 commands! {
-    Status => status, waiting;
-    Claims => claims, waiting;
-    Reserved => reserved, waiting;
-    Devices => devices, waiting;
-    Taints => taints, waiting;
-    Describe => describe, waiting;
-    Check => check, waiting;
-    Convert => convert, waiting;
-    Explain => explain, waiting;
-    Simulate => simulate, waiting;
-    Cel => cel, waiting;
-    Run => run, going_on;
-    Export => export, going_on;
-    Top => top, going_on;
-    Report => report, waiting;
-    Diff => diff, waiting;
-    Snapshot => snapshot, waiting;
-    Version => version, waiting;
-    Completion => completion, here;
+    Status => status, Many;
+    Claims => claims, Many;
+    Reserved => reserved, Many;
+    Devices => devices, Many;
+    Taints => taints, Many;
+    Describe => describe, Many;
+    Check => check, Many;
+    Convert => convert, Many;
+    Explain => explain, Many;
+    Simulate => simulate, Many;
+    Cel => cel, Many;
+    Run => run, One;
+    Export => export, One;
+    Top => top, One;
+    Report => report, Many;
+    Diff => diff, Many;
+    Snapshot => snapshot, Many;
+    Version => version, Many;
+    Completion => completion, Many;
 }
 
 /// A duration such as `30s` or `1m30s`.
@@ -138,16 +125,11 @@ fn words_of(counts: &Counts) -> String {
         warnings,
         infos,
     } = *counts;
-    let parts = [
+    let found = present([
         (errors, "error", "errors"),
         (warnings, "warning", "warnings"),
         (infos, "info", "infos"),
-    ];
-    let found: Vec<String> = parts
-        .into_iter()
-        .filter(|(count, ..)| *count > 0)
-        .map(|(count, one, many)| crate::output::counted(count, one, many))
-        .collect();
+    ]);
     if found.is_empty() {
         "none".to_owned()
     } else {
@@ -155,13 +137,8 @@ fn words_of(counts: &Counts) -> String {
     }
 }
 
-/// A command with its arguments, ready to run.
-pub(crate) enum Job {
-    /// Needs neither cluster nor files: runs without the cost of a runtime.
-    Here(Box<dyn FnOnce(&Ctx) -> Result>),
-    /// Waits for others, so it runs on a runtime and ends at Ctrl-C.
-    Waiting(Threads, Box<dyn Send + for<'c> FnOnce(&'c Ctx) -> Waiting<'c>>),
-}
+/// A command with its arguments, ready to run on a runtime.
+pub(crate) type Job = Box<dyn Send + for<'c> FnOnce(&'c Ctx) -> Waiting<'c>>;
 
 /// Threads that run a command's I/O.
 #[derive(Clone, Copy, Debug)]

@@ -10,69 +10,60 @@ use dra_sources::files_read;
 /// A file that is read, with what to call it.
 pub(super) type Read = (String, FileIdentity);
 
-/// The files that are about to be written, each with the flag that names it.
-#[derive(Default)]
-pub(super) struct Written {
-    files: Vec<(&'static str, FileIdentity)>,
+/// A file that is about to be written, with the flag that names it.
+pub(super) type Written = (&'static str, FileIdentity);
+
+/// The file of a flag, if it is one.
+pub(super) fn written(flag: &'static str, destination: &Destination) -> Option<Written> {
+    destination.identity().map(|file| (flag, file))
 }
 
-impl Written {
-    pub(super) fn new() -> Self {
-        Self::default()
-    }
-
-    /// One more.
-    pub(super) fn with(mut self, flag: &'static str, destination: &Destination) -> Self {
-        self.files.extend(destination.identity().map(|file| (flag, file)));
-        self
-    }
-
-    /// One more, possibly in a directory that does not exist yet, that must keep its content.
-    ///
-    /// # Errors
-    /// When it discards its content.
-    pub(super) fn with_record(mut self, flag: &'static str, path: &Path) -> anyhow::Result<Self> {
-        match Destination::of(path) {
-            Ok(Destination::File(file)) if file.is_regular() => {}
-            Ok(_) => {
-                let error = UsageError::new(format!(
-                    "`{flag}` names `{}`, which discards its content",
-                    path.display()
-                ));
-                return Err(error.hint("name a regular file").into());
-            }
-            // The directory is created before the first write.
-            Err(DestinationError::File { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error.into()),
+/// The file of a flag, possibly in a directory that does not exist yet, that must keep its content.
+///
+/// # Errors
+/// When it discards its content.
+pub(super) fn record(flag: &'static str, path: &Path) -> anyhow::Result<Option<Written>> {
+    match Destination::of(path) {
+        Ok(Destination::File(file)) if file.is_regular() => {}
+        Ok(_) => {
+            let error = UsageError::new(format!(
+                "`{flag}` names `{}`, which discards its content",
+                path.display()
+            ));
+            return Err(error.hint("name a regular file").into());
         }
-        self.files.extend(FileIdentity::of(path).map(|file| (flag, file)));
-        Ok(self)
+        // The directory is created before the first write.
+        Err(DestinationError::File { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error.into()),
     }
+    Ok(FileIdentity::of(path).map(|file| (flag, file)))
+}
 
-    /// Refuses what would be overwritten while or after it is read.
-    ///
-    /// # Errors
-    /// When a file that is written is one of `read`, or another one that is written.
-    pub(super) fn check(&self, read: &[Read]) -> Result<(), UsageError> {
-        for (at, (flag, file)) in self.files.iter().enumerate() {
-            if let Some((name, _)) = read.iter().find(|(_, read)| read == file) {
-                let error = UsageError::new(format!("`{flag}` would overwrite the input {name}"));
-                return Err(error.hint("name another file to write"));
-            }
-            if let Some((other, _)) = self.files[..at].iter().find(|(_, other)| other == file) {
-                let error = UsageError::new(format!("`{other}` and `{flag}` name the same file"));
-                return Err(error.hint("use different files"));
-            }
+/// Refuses what would be overwritten while or after it is read.
+///
+/// # Errors
+/// When a file that is written is one of `read`, or another one that is written.
+pub(super) fn check(written: impl IntoIterator<Item = Written>, read: &[Read]) -> Result<(), UsageError> {
+    let mut before: Vec<Written> = Vec::new();
+    for (flag, file) in written {
+        if let Some((name, _)) = read.iter().find(|(_, read)| *read == file) {
+            let error = UsageError::new(format!("`{flag}` would overwrite the input {name}"));
+            return Err(error.hint("name another file to write"));
         }
-        Ok(())
+        if let Some((other, _)) = before.iter().find(|(_, other)| *other == file) {
+            let error = UsageError::new(format!("`{other}` and `{flag}` name the same file"));
+            return Err(error.hint("use different files"));
+        }
+        before.push((flag, file));
     }
+    Ok(())
 }
 
 /// The file of `--out`, if there is one, which must not be one that is read, or else standard output.
 pub(super) fn out(ctx: &Ctx, file: Option<&Path>) -> anyhow::Result<Destination> {
     let out = file.map_or(Ok(Destination::Stdout), Destination::of)?;
     let read = [from(ctx), connection(ctx)].concat();
-    Written::new().with("--out", &out).check(&read)?;
+    check(written("--out", &out), &read)?;
     Ok(out)
 }
 

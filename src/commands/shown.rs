@@ -1,6 +1,9 @@
 //! Output shared by several commands: abbreviated names, and the cost of a downgrade.
 
 use std::collections::HashMap;
+use std::fmt::Display;
+
+use itertools::Itertools as _;
 
 use crate::output::{Doc, Page, Tone, counted, span};
 use dra_model::{Key, by_number};
@@ -115,8 +118,7 @@ pub(super) fn devices<'d>(devices: impl IntoIterator<Item = (&'d str, &'d str)>,
         told.extend(pools.map(|(pool, count)| (format!("{pool}/{names}"), count)));
     }
     let more: usize = told.iter().skip(SHOWN).map(|(_, count)| count).sum();
-    let shown: Vec<&str> = told.iter().take(SHOWN).map(|(text, _)| text.as_str()).collect();
-    let shown = shown.join(", ");
+    let shown = told.iter().take(SHOWN).map(|(text, _)| text).join(", ");
     match more {
         0 => shown,
         more => format!(
@@ -127,8 +129,8 @@ pub(super) fn devices<'d>(devices: impl IntoIterator<Item = (&'d str, &'d str)>,
 }
 
 /// The first of `names`, and how many more there are.
-pub(super) fn first(names: &[&str], shown: usize) -> String {
-    let told = names[..names.len().min(shown)].join(", ");
+pub(super) fn first<N: Display>(names: &[N], shown: usize) -> String {
+    let told = names.iter().take(shown).join(", ");
     match names.len().saturating_sub(shown) {
         0 => told,
         more => format!("{told} and {more} more"),
@@ -163,11 +165,7 @@ pub(super) fn cost(doc: &mut Doc, cost: &DowngradeCost) {
             ],
         );
     };
-    let named = |keys: &[Key]| {
-        let names: Vec<String> = keys.iter().map(ToString::to_string).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        first(&names, SHOWN)
-    };
+    let named = |keys: &[Key]| first(keys, SHOWN);
     if !ending.is_empty() {
         let waiting = match waiting_pods {
             0 => String::new(),
@@ -185,7 +183,7 @@ pub(super) fn cost(doc: &mut Doc, cost: &DowngradeCost) {
         );
     }
     if *converted > 0 || *later > 0 {
-        let pending: Vec<&str> = pending.iter().map(|pod| pod.as_str()).collect();
+        let pending: Vec<_> = pending.iter().collect();
         let later = match later {
             0 => String::new(),
             later => format!(

@@ -1,7 +1,6 @@
 //! From settings to a cluster: whichever source it is, commands ask for what they need and get a [`Cluster`].
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 
@@ -84,7 +83,15 @@ impl Ctx {
         {
             self.warn(warning);
         }
-        self.describe(loaded.cluster.environment(), source, needs);
+        let environment = loaded.cluster.environment();
+        let mut envelope = self.envelope.lock();
+        envelope.kubernetes_version = Some(environment.version.to_string());
+        envelope.source = source;
+        envelope.feature_gates = if needs.wants_gates() {
+            known_gates(environment)
+        } else {
+            Vec::new()
+        };
         // A watch changes the cluster, which is cheap as long as no other cluster shares it.
         if !self.settings.output.watch {
             self.keep(loaded.cluster.clone());
@@ -127,23 +134,7 @@ impl Ctx {
 
     /// Shows on a terminal how far reading is.
     pub(crate) fn observer(&self, what: &str) -> Arc<dyn Observer> {
-        Arc::new(Shown {
-            progress: self.progress(what, None),
-            objects: AtomicU64::new(0),
-        })
-    }
-
-    /// Notes in the report what is known of the source.
-    fn describe(&self, environment: &Environment, source: Option<Source>, needs: &Needs) {
-        let gates = if needs.wants_gates() {
-            known_gates(environment)
-        } else {
-            Vec::new()
-        };
-        let mut envelope = self.envelope.lock().unwrap_or_else(PoisonError::into_inner);
-        envelope.kubernetes_version = Some(environment.version.to_string());
-        envelope.source = source;
-        envelope.feature_gates = gates;
+        Arc::new(self.progress(what, None))
     }
 }
 
@@ -178,15 +169,8 @@ fn known_gates(environment: &Environment) -> Vec<GateState> {
     .collect()
 }
 
-/// Advances a progress line.
-struct Shown {
-    progress: Progress,
-    objects: AtomicU64,
-}
-
-impl Observer for Shown {
+impl Observer for Progress {
     fn progress(&self, objects: u64, _: u64) {
-        let before = self.objects.fetch_max(objects, Ordering::Relaxed);
-        self.progress.advance(objects.saturating_sub(before));
+        self.reach(objects);
     }
 }

@@ -5,10 +5,11 @@ use std::io::{self, Write};
 #[cfg(test)]
 use std::path::Path;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::cli::{self, Invocation};
-use crate::commands::Job;
 use crate::context::Ctx;
 use crate::error::{self, Failure, Outcome};
 use crate::output::{Options, Printer, Terminal};
@@ -26,14 +27,13 @@ struct Memory(Arc<Mutex<Vec<u8>>>);
 
 impl Memory {
     fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap_or_else(PoisonError::into_inner).clone())
-            .expect("the program prints UTF-8")
+        String::from_utf8(self.0.lock().clone()).expect("the program prints UTF-8")
     }
 }
 
 impl Write for Memory {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+        self.0.lock().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -79,14 +79,12 @@ fn end_of(args: impl Iterator<Item = OsString>, printer: impl FnOnce(Options) ->
         Ok(Invocation::Run(settings, command)) => {
             let printer = printer(settings.output.clone());
             let ctx = Ctx::with(*settings, printer, cli::command_line);
-            let result = match command.job() {
-                Job::Here(job) => job(&ctx),
-                Job::Waiting(_, job) => tokio::runtime::Builder::new_current_thread()
-                    .enable_all()
-                    .build()
-                    .expect("a runtime")
-                    .block_on(job(&ctx)),
-            };
+            let (_, job) = command.job();
+            let result = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("a runtime")
+                .block_on(job(&ctx));
             End::Ran(Box::new(ctx), result)
         }
         Ok(Invocation::Show(_) | Invocation::Complete(_)) => End::Shown,

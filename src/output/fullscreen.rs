@@ -6,7 +6,8 @@
 use std::io;
 
 use ratatui::DefaultTerminal;
-use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+pub(crate) use ratatui::crossterm::event::KeyCode;
+use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::crossterm::terminal::{BeginSynchronizedUpdate, EndSynchronizedUpdate};
 use ratatui::crossterm::{execute, queue};
 use ratatui::style::{Color, Modifier, Style};
@@ -17,58 +18,27 @@ use super::doc::Span;
 use super::sanitize;
 use super::styles::{Styles, Tone};
 
-/// What the user does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Input {
-    Character(char),
-    Up,
-    Down,
-    PageUp,
-    PageDown,
-    Home,
-    End,
-    Tab,
-    BackTab,
-    Enter,
-    Escape,
-    Backspace,
-    /// Ctrl-C, which is a key like others on such a terminal.
-    Interrupt,
-    /// The terminal has another size now.
-    Resize,
-}
+/// Ctrl-C, which is a key like others on such a terminal.
+pub(crate) const INTERRUPT: KeyCode = KeyCode::Char('\u{3}');
 
-impl Input {
-    fn of(event: &Event) -> Option<Self> {
-        let Event::Key(KeyEvent {
-            code,
-            modifiers,
-            kind: KeyEventKind::Press | KeyEventKind::Repeat,
-            ..
-        }) = event
-        else {
-            return matches!(event, Event::Resize(..)).then_some(Self::Resize);
-        };
-        let has_control = modifiers.contains(KeyModifiers::CONTROL);
-        Some(match code {
-            KeyCode::Char('c' | 'd') if has_control => Self::Interrupt,
-            KeyCode::Char('b') if has_control => Self::PageUp,
-            KeyCode::Char('f') if has_control => Self::PageDown,
-            KeyCode::Char(_) if has_control => return None,
-            KeyCode::Char(character) => Self::Character(*character),
-            KeyCode::Up => Self::Up,
-            KeyCode::Down => Self::Down,
-            KeyCode::PageUp => Self::PageUp,
-            KeyCode::PageDown => Self::PageDown,
-            KeyCode::Home => Self::Home,
-            KeyCode::End => Self::End,
-            KeyCode::Tab => Self::Tab,
-            KeyCode::BackTab => Self::BackTab,
-            KeyCode::Enter => Self::Enter,
-            KeyCode::Esc => Self::Escape,
-            KeyCode::Backspace => Self::Backspace,
-            _ => return None,
-        })
+/// The key that is pressed, as users of a pager expect; none at all, which draws again, where the terminal has another size now.
+fn pressed(event: &Event) -> Option<KeyCode> {
+    let Event::Key(KeyEvent {
+        code,
+        modifiers,
+        kind: KeyEventKind::Press | KeyEventKind::Repeat,
+        ..
+    }) = event
+    else {
+        return matches!(event, Event::Resize(..)).then_some(KeyCode::Null);
+    };
+    match code {
+        code if !modifiers.contains(KeyModifiers::CONTROL) => Some(*code),
+        KeyCode::Char('c' | 'd') => Some(INTERRUPT),
+        KeyCode::Char('b') => Some(KeyCode::PageUp),
+        KeyCode::Char('f') => Some(KeyCode::PageDown),
+        KeyCode::Char(_) => None,
+        code => Some(*code),
     }
 }
 
@@ -92,13 +62,13 @@ impl FullScreen {
     ///
     /// # Errors
     /// When there are no more threads.
-    pub(crate) fn inputs() -> io::Result<mpsc::UnboundedReceiver<Input>> {
+    pub(crate) fn keys() -> io::Result<mpsc::UnboundedReceiver<KeyCode>> {
         let (sender, receiver) = mpsc::unbounded_channel();
         // It waits for a key when the program ends, and ends with it.
         std::thread::Builder::new().spawn(move || {
             while let Ok(event) = event::read() {
-                if let Some(input) = Input::of(&event)
-                    && sender.send(input).is_err()
+                if let Some(key) = pressed(&event)
+                    && sender.send(key).is_err()
                 {
                     return;
                 }
@@ -169,27 +139,22 @@ mod tests {
 
     #[test]
     fn keys_are_what_users_of_a_pager_expect() {
-        let key = |code, modifiers| Input::of(&Event::Key(KeyEvent::new(code, modifiers)));
+        let key = |code, modifiers| pressed(&Event::Key(KeyEvent::new(code, modifiers)));
         let (none, control) = (KeyModifiers::NONE, KeyModifiers::CONTROL);
         for (code, modifiers, expected) in [
-            (KeyCode::Char('q'), none, Some(Input::Character('q'))),
-            (
-                KeyCode::Char('S'),
-                KeyModifiers::SHIFT,
-                Some(Input::Character('S')),
-            ),
-            (KeyCode::Char('c'), control, Some(Input::Interrupt)),
-            (KeyCode::Char('f'), control, Some(Input::PageDown)),
+            (KeyCode::Char('q'), none, Some(KeyCode::Char('q'))),
+            (KeyCode::Char('S'), KeyModifiers::SHIFT, Some(KeyCode::Char('S'))),
+            (KeyCode::Char('c'), control, Some(INTERRUPT)),
+            (KeyCode::Char('f'), control, Some(KeyCode::PageDown)),
             (KeyCode::Char('x'), control, None),
-            (KeyCode::Esc, none, Some(Input::Escape)),
-            (KeyCode::F(1), none, None),
+            (KeyCode::Esc, none, Some(KeyCode::Esc)),
         ] {
             assert_eq!(key(code, modifiers), expected, "{code:?} {modifiers:?}");
         }
         // Windows reports that a key is let go, too.
         let released = KeyEvent::new_with_kind(KeyCode::Char('q'), none, KeyEventKind::Release);
-        assert_eq!(Input::of(&Event::Key(released)), None);
-        assert_eq!(Input::of(&Event::Resize(80, 24)), Some(Input::Resize));
+        assert_eq!(pressed(&Event::Key(released)), None);
+        assert_eq!(pressed(&Event::Resize(80, 24)), Some(KeyCode::Null));
     }
 
     #[test]

@@ -67,63 +67,11 @@ impl<'a> Gate<'a> {
         if !self.terminal {
             return write(self.out);
         }
-        let mut document = Document {
-            out: self.out,
-            notation,
-            cut: Vec::new(),
-        };
+        let mut document = Vec::new();
         write(&mut document)?;
-        document.end()
-    }
-}
-
-/// The bytes of a document on their way to a terminal.
-struct Document<'a> {
-    out: &'a mut dyn Write,
-    notation: Notation,
-    /// The beginning of a character whose other bytes are still to come.
-    cut: Vec<u8>,
-}
-
-impl Document<'_> {
-    fn show(&mut self, text: &str) -> io::Result<()> {
+        let text = String::from_utf8_lossy(&document);
         self.out
-            .write_all(sanitize::for_document(text, self.notation).as_bytes())
-    }
-
-    /// Keeps invalid characters visible.
-    fn end(&mut self) -> io::Result<()> {
-        if self.cut.is_empty() {
-            return Ok(());
-        }
-        self.cut.clear();
-        self.show("\u{fffd}")
-    }
-}
-
-impl Write for Document<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut text = std::mem::take(&mut self.cut);
-        text.extend_from_slice(bytes);
-        for chunk in text.utf8_chunks() {
-            self.show(chunk.valid())?;
-            let invalid = chunk.invalid();
-            if invalid.is_empty() {
-                continue;
-            }
-            // Only the last ones can be the beginning of something.
-            let is_cut = std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
-            if is_cut && text.ends_with(invalid) {
-                invalid.clone_into(&mut self.cut);
-            } else {
-                self.show("\u{fffd}")?;
-            }
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+            .write_all(sanitize::for_document(&text, notation).as_bytes())
     }
 }
 

@@ -15,7 +15,7 @@ use super::page::{Detail, Page};
 use super::report::{Report, View};
 use super::sanitize;
 use super::styles::Tone;
-use super::table::{RowCell, Table};
+use super::table::Table;
 use super::words::{NONE, UNKNOWN, counted};
 use dra_model::Time;
 use dra_reports::script::Script;
@@ -212,19 +212,12 @@ fn integrity(text: &str) -> String {
 
 /// Text that is no markup, and that is what it looks like.
 fn escaped(text: &str) -> String {
-    let shown = sanitize::for_terminal(text);
-    let mut safe = String::with_capacity(shown.len());
-    for c in shown.chars() {
-        match c {
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '&' => safe.push_str("&amp;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            c => safe.push(c),
-        }
-    }
-    safe
+    sanitize::for_terminal(text)
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#39;")
 }
 
 /// The class of a tone that is seen.
@@ -399,7 +392,7 @@ impl Writer {
         }
         self.html.push_str("\n<tbody>\n");
         let end = self.html.len().midpoint(MOST_BYTES);
-        let mut rows = table.cells_by_row();
+        let mut rows = table.rows().iter();
         let most = MOST_CELLS / table.headers().len().max(1);
         let least = rows.len().saturating_sub(most);
         while self.html.len() < end
@@ -407,10 +400,11 @@ impl Writer {
             && let Some(row) = rows.next()
         {
             self.html.push_str("<tr>");
-            for RowCell { is_picture, pieces } in row {
+            for (cell, header) in row.iter().zip(table.headers()) {
+                let is_picture = header.is_empty() || cell.is_picture();
                 self.html
                     .push_str(if is_picture { "<td class=picture>" } else { "<td>" });
-                for (tone, text) in pieces {
+                for (tone, text) in cell.pieces() {
                     self.toned(tone, text);
                 }
             }

@@ -158,7 +158,8 @@ impl Visit for Fields {
 #[cfg(test)]
 mod tests {
     use std::io;
-    use std::sync::{Mutex, PoisonError};
+
+    use parking_lot::Mutex;
 
     use super::super::styles::{Color, ColorWish, Styles};
     use super::*;
@@ -168,9 +169,7 @@ mod tests {
 
     impl io::Write for Kept {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.extend_from_slice(bytes);
-            Ok(bytes.len())
+            self.0.lock().write(bytes)
         }
 
         fn flush(&mut self) -> io::Result<()> {
@@ -195,7 +194,7 @@ mod tests {
             events: false,
         };
         tracing::subscriber::with_default(log, act);
-        let bytes = kept.0.lock().unwrap().clone();
+        let bytes = kept.0.lock().clone();
         String::from_utf8(bytes).unwrap()
     }
 

@@ -21,13 +21,6 @@ pub(super) fn of_doc(doc: &Doc, more: Option<&Script>) -> String {
     text
 }
 
-/// The table.
-pub(super) fn of_table(table: &Table) -> String {
-    let mut text = String::new();
-    rows(&mut text, table);
-    text
-}
-
 /// Text that is no markup, in one line.
 pub(crate) fn plain(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
@@ -98,7 +91,7 @@ fn blocks(text: &mut String, doc: &Doc, level: usize, more: Option<&Script>) {
                 let _ = writeln!(text, "{} {}", "#".repeat(level.min(DEEPEST)), plain(title));
                 blocks(text, body, level + 1, more);
             }
-            Block::Table(table) => rows(text, table),
+            Block::Table(table) => text.push_str(&of_table(table)),
             Block::Text(lines) => {
                 for line in lines.trim_end().split('\n') {
                     // Two spaces keep the lines apart.
@@ -154,17 +147,20 @@ fn fenced(text: &mut String, code: &str) {
     let _ = writeln!(text, "{fence}sh\n{}\n{fence}", code.trim_end());
 }
 
-fn rows(text: &mut String, table: &Table) {
+/// The table.
+pub(super) fn of_table(table: &Table) -> String {
+    let mut text = String::new();
     let headers: Vec<String> = table.headers().iter().map(|header| plain(header)).collect();
     let _ = writeln!(text, "| {} |", headers.join(" | "));
     let _ = writeln!(text, "|{}", "---|".repeat(headers.len()));
-    let cells: Vec<String> = table
-        .cells()
-        .map(|cell| plain(&sanitize::for_cell(cell)))
-        .collect();
-    for row in cells.chunks(headers.len().max(1)) {
-        let _ = writeln!(text, "| {} |", row.join(" | "));
+    for row in table.rows() {
+        let cells: Vec<String> = row
+            .iter()
+            .map(|cell| plain(&sanitize::for_cell(&cell.text)))
+            .collect();
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
     }
+    text
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ mod yaml;
 pub(crate) use doc::{Doc, Span, span};
 pub(crate) use envelope::{Document, Envelope, GateState, Source};
 pub(crate) use fold::{folded, glued, unglued, whole};
-pub(crate) use fullscreen::{FullScreen, Input};
+pub(crate) use fullscreen::{FullScreen, INTERRUPT, KeyCode};
 pub(crate) use html::{Part, Times, page as web_page};
 pub(crate) use log::LogFormat;
 pub(crate) use markdown::{code as markdown_code, plain as markdown_text};
@@ -48,7 +48,7 @@ pub(crate) use styles::Color;
 pub(crate) use styles::{ColorWish, Terminal, Tone};
 pub(crate) use table::{Cell, Column, Table, Widths};
 pub(crate) use width::width_of;
-pub(crate) use words::{NONE, UNKNOWN, age, counted, human_duration, list_or_none, when};
+pub(crate) use words::{NONE, UNKNOWN, age, counted, human_duration, list_or_none, present, when};
 
 /// `text` as a terminal gets it.
 #[cfg(any(test, fuzzing))]

@@ -3,9 +3,10 @@
 #![expect(clippy::disallowed_methods, reason = "the one way out")]
 
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -170,20 +171,16 @@ impl Printer {
     /// Warnings are now delayed until after the report if both streams are a terminal: the answer comes first.
     pub(crate) fn hold_warnings(&self) {
         if self.has_screen() && self.err.terminal {
-            self.held().get_or_insert_default();
+            self.held.lock().get_or_insert_default();
         }
     }
 
     /// Prints the warnings that waited. Those that follow wait no more.
     pub(crate) fn release_warnings(&self) {
-        let held = self.held().take();
+        let held = self.held.lock().take();
         for text in held.into_iter().flatten() {
             self.warning(&text);
         }
-    }
-
-    fn held(&self) -> MutexGuard<'_, Option<Vec<String>>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Prints `report` on stderr, where stdout is for something else.
@@ -404,7 +401,7 @@ impl Printer {
 
     /// Tells the user on stderr about something that they should know to read the report rightly.
     pub(crate) fn warning(&self, text: &str) {
-        if let Some(held) = self.held().as_mut() {
+        if let Some(held) = self.held.lock().as_mut() {
             held.push(text.to_owned());
         } else if self.logs_json.load(Ordering::Relaxed) {
             tracing::warn!("{text}");
@@ -547,7 +544,7 @@ mod tests {
 
     impl Write for Memory {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().expect("one writer").write(bytes)
+            self.0.lock().write(bytes)
         }
 
         fn flush(&mut self) -> io::Result<()> {
@@ -557,7 +554,7 @@ mod tests {
 
     impl Memory {
         fn text(&self) -> String {
-            String::from_utf8(self.0.lock().expect("one writer").clone()).expect("UTF-8")
+            String::from_utf8(self.0.lock().clone()).expect("UTF-8")
         }
     }
 

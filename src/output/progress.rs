@@ -8,12 +8,13 @@
     reason = "a library draws text there that was escaped"
 )]
 
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use indicatif::{HumanCount, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use parking_lot::Mutex;
 
 use super::sanitize;
 
@@ -25,7 +26,6 @@ const REDRAW: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) struct Lines {
     lines: MultiProgress,
-    visible: bool,
     /// Current operations, the latest last.
     doing: Doing,
 }
@@ -42,7 +42,6 @@ impl Lines {
         };
         Self {
             lines: MultiProgress::with_draw_target(target),
-            visible,
             doing: Doing::default(),
         }
     }
@@ -54,13 +53,12 @@ impl Lines {
 
     /// Returns what has been begun last of what is being done.
     pub(super) fn doing(&self) -> Option<String> {
-        let doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
-        doing.last().map(|(_, what)| what.clone())
+        self.doing.lock().last().map(|(_, what)| what.clone())
     }
 
     /// Lines that are drawn anew below everything else; nothing where they would not be seen, as on a terminal that cannot.
     pub(super) fn view(&self) -> Option<LiveView> {
-        (self.visible && !self.lines.is_hidden()).then(|| LiveView {
+        (!self.lines.is_hidden()).then(|| LiveView {
             lines: self.lines.clone(),
             shown: Mutex::default(),
         })
@@ -69,13 +67,13 @@ impl Lines {
     pub(super) fn start(&self, what: &str, total: Option<u64>) -> Progress {
         let bar = ProgressBar::hidden();
         let number = {
-            let mut doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut doing = self.doing.lock();
             let number = doing.last().map_or(0, |(number, _)| number + 1);
             doing.push((number, what.to_owned()));
             number
         };
         let doing = (number, Arc::clone(&self.doing));
-        if !self.visible {
+        if self.lines.is_hidden() {
             return Progress {
                 bar,
                 doing,
@@ -132,7 +130,7 @@ pub(crate) struct LiveView {
 impl LiveView {
     /// Shows these lines instead of those before.
     pub(crate) fn show(&self, lines: &[String]) {
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown = self.shown.lock();
         while shown.len() > lines.len()
             && let Some(bar) = shown.pop()
         {
@@ -174,12 +172,16 @@ impl Progress {
         self.bar.inc(by);
     }
 
+    /// So much is done.
+    pub(crate) fn reach(&self, done: u64) {
+        self.bar.set_position(done);
+    }
+
     /// What is being done now.
     pub(crate) fn now(&self, what: &str) {
         self.bar.set_message(line(what));
         let (number, doing) = &self.doing;
-        let mut doing = doing.lock().unwrap_or_else(PoisonError::into_inner);
-        for (_, known) in doing.iter_mut().filter(|(other, _)| other == number) {
+        for (_, known) in doing.lock().iter_mut().filter(|(other, _)| other == number) {
             what.clone_into(known);
         }
     }
@@ -188,10 +190,7 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         let (number, doing) = &self.doing;
-        doing
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .retain(|(other, _)| other != number);
+        doing.lock().retain(|(other, _)| other != number);
         if let Some((sender, thread)) = self.waiting.take() {
             drop(sender);
             // It does nothing that can panic; if it did, the work would not care.

@@ -6,11 +6,11 @@
 )]
 
 use std::io::{self, IsTerminal as _};
-use std::sync::{Mutex, PoisonError};
 
 use dialoguer::Confirm;
 use dialoguer::console::Term;
 use dialoguer::theme::SimpleTheme;
+use parking_lot::Mutex;
 
 use super::sanitize;
 
@@ -24,22 +24,9 @@ type Modes = rustix::termios::Termios;
 type Modes = ();
 
 impl Question {
-    fn begin(&self) {
-        #[cfg(unix)]
-        let modes = rustix::termios::tcgetattr(io::stdin()).ok();
-        #[cfg(not(unix))]
-        let modes = Some(());
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = modes;
-    }
-
-    /// The question is answered, so the terminal is as it was.
-    fn end(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-
     /// Makes the terminal what it was before a question that will not be answered any more.
     pub(super) fn give_up(&self) {
-        let modes = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let modes = self.0.lock().take();
         if let Some(modes) = modes {
             // Nothing better can be done about a terminal that does not listen.
             #[cfg(unix)]
@@ -58,14 +45,19 @@ impl Question {
         if !can_ask() {
             return Ok(None);
         }
-        self.begin();
+        #[cfg(unix)]
+        let modes = rustix::termios::tcgetattr(io::stdin()).ok();
+        #[cfg(not(unix))]
+        let modes = Some(());
+        *self.0.lock() = modes;
         let answer = Confirm::with_theme(&SimpleTheme)
             .with_prompt(sanitize::for_terminal(question))
             .default(false)
             .interact_opt();
         match answer {
             Ok(answer) => {
-                self.end();
+                // The terminal is as it was.
+                *self.0.lock() = None;
                 Ok(Some(answer.unwrap_or(false)))
             }
             Err(dialoguer::Error::IO(error)) => {

@@ -39,7 +39,7 @@ pub(crate) trait Report: Serialize {
 }
 
 /// A report as people see it.
-#[derive(Debug)]
+#[derive(Debug, derive_more::From)]
 pub(crate) enum View {
     Table(Table),
     Doc(Doc),
@@ -71,16 +71,4 @@ pub(crate) enum Format {
     Markdown,
     /// Web page in one file
     Html,
-}
-
-impl From<Table> for View {
-    fn from(table: Table) -> Self {
-        Self::Table(table)
-    }
-}
-
-impl From<Doc> for View {
-    fn from(layout: Doc) -> Self {
-        Self::Doc(layout)
-    }
 }

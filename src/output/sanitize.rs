@@ -54,26 +54,18 @@ pub(crate) fn for_cell(text: &str) -> Cow<'_, str> {
 /// JSON or YAML on a terminal. What is hidden can only stand inside a string. In JSON and in YAML's double quotes it stays what it is;
 /// elsewhere in YAML it can be seen, which is what a terminal is for.
 pub(super) fn for_document(text: &str, notation: Notation) -> Cow<'_, str> {
-    let shown = |c: char| is_hidden(c) && c != '\n';
-    if !text.chars().any(shown) {
-        return Cow::Borrowed(text);
-    }
-    let mut escaped = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match notation {
-            _ if !shown(c) => escaped.push(c),
-            _ if c == '\t' => escaped.push_str("\\t"),
-            Notation::Yaml if u32::from(c) > 0xffff => {
-                push_formatted(&mut escaped, format_args!("\\U{:08x}", u32::from(c)));
-            }
-            Notation::Json | Notation::Yaml => {
-                for unit in c.encode_utf16(&mut [0; 2]) {
-                    push_formatted(&mut escaped, format_args!("\\u{unit:04x}"));
-                }
+    let hidden = |c: char| is_hidden(c) && c != '\n';
+    replaced(text, hidden, |escaped, c| match notation {
+        _ if c == '\t' => escaped.push_str("\\t"),
+        Notation::Yaml if u32::from(c) > 0xffff => {
+            push_formatted(escaped, format_args!("\\U{:08x}", u32::from(c)));
+        }
+        Notation::Json | Notation::Yaml => {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                push_formatted(escaped, format_args!("\\u{unit:04x}"));
             }
         }
-    }
-    Cow::Owned(escaped)
+    })
 }
 
 /// Returns whether everything in `text` is what it looks like.
@@ -110,28 +102,36 @@ fn is_hidden(c: char) -> bool {
     found.is_ok()
 }
 
-fn escape(text: &str, shown: impl Fn(char) -> bool) -> Cow<'_, str> {
+fn escape(text: &str, is_shown: impl Fn(char) -> bool) -> Cow<'_, str> {
+    replaced(text, is_shown, |escaped, c| match c {
+        '\n' => escaped.push_str("\\n"),
+        '\r' => escaped.push_str("\\r"),
+        '\t' => escaped.push_str("\\t"),
+        // Caret notation, as kubectl and `cat -v` show control characters.
+        '\0'..='\u{1f}' => {
+            escaped.push('^');
+            escaped.extend(char::from_u32(u32::from(c) + 0x40));
+        }
+        '\u{7f}' => escaped.push_str("^?"),
+        c => push_formatted(escaped, format_args!("\\u{{{:x}}}", u32::from(c))),
+    })
+}
+
+/// `text` with something else for each character that `is_meant`, which `push` adds.
+fn replaced(text: &str, is_meant: impl Fn(char) -> bool, push: impl Fn(&mut String, char)) -> Cow<'_, str> {
     // Nearly every text is printable ASCII, which needs no second look.
-    if is_printable_ascii(text) || !text.chars().any(&shown) {
+    if is_printable_ascii(text) || !text.chars().any(&is_meant) {
         return Cow::Borrowed(text);
     }
-    let mut escaped = String::with_capacity(text.len() + 16);
+    let mut replaced = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        match c {
-            c if !shown(c) => escaped.push(c),
-            '\n' => escaped.push_str("\\n"),
-            '\r' => escaped.push_str("\\r"),
-            '\t' => escaped.push_str("\\t"),
-            // Caret notation, as kubectl and `cat -v` show control characters.
-            '\0'..='\u{1f}' => {
-                escaped.push('^');
-                escaped.extend(char::from_u32(u32::from(c) + 0x40));
-            }
-            '\u{7f}' => escaped.push_str("^?"),
-            c => push_formatted(&mut escaped, format_args!("\\u{{{:x}}}", u32::from(c))),
+        if is_meant(c) {
+            push(&mut replaced, c);
+        } else {
+            replaced.push(c);
         }
     }
-    Cow::Owned(escaped)
+    Cow::Owned(replaced)
 }
 
 fn push_formatted(text: &mut String, arguments: std::fmt::Arguments<'_>) {

@@ -3,11 +3,10 @@
 //! A column sorts by the field that it shows, so the order is the same in every format. Values are compared as what they
 //! all are: numbers, quantities, times, else text. Items without the value come last, equal ones keep their order.
 
-use std::cmp::Ordering;
 use std::str::FromStr;
 
 use serde::Serialize;
-use serde_json::{Number, Value};
+use serde_json::Value;
 use thiserror::Error;
 
 use dra_model::{Quantity, Time};
@@ -96,10 +95,7 @@ fn order(keys: Vec<Option<Value>>) -> impl Iterator<Item = usize> {
     let reading = Reading::of(&keys);
     let keys = keys.into_iter().map(|key| key.map(|key| reading.key(key)));
     let mut keyed: Vec<(Option<Key>, usize)> = keys.zip(0..).collect();
-    keyed.sort_by(|(a, _), (b, _)| match (a, b) {
-        (Some(a), Some(b)) => a.compare(b),
-        (a, b) => b.is_some().cmp(&a.is_some()),
-    });
+    keyed.sort_by(|(a, _), (b, _)| (a.is_none(), a).cmp(&(b.is_none(), b)));
     keyed.into_iter().map(|(_, place)| place)
 }
 
@@ -127,7 +123,10 @@ impl Reading {
     fn key(self, value: Value) -> Key {
         match value {
             Value::Bool(value) => Key::Bool(value),
-            Value::Number(number) => Key::Number(number),
+            // A quantity has each of its digits.
+            Value::Number(number) => {
+                quantity(&number.to_string()).map_or_else(|| Key::Text(number.to_string()), Key::Number)
+            }
             Value::String(text) => match self {
                 Self::Quantities => quantity(&text).map_or(Key::Text(text), Key::Quantity),
                 Self::Times => time(&text).map_or(Key::Text(text), Key::Time),
@@ -139,43 +138,14 @@ impl Reading {
     }
 }
 
-#[derive(Debug)]
+/// Values of different types are in the order of these.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Bool(bool),
-    Number(Number),
+    Number(Quantity),
     Quantity(Quantity),
     Time(Time),
     Text(String),
-}
-
-impl Key {
-    fn compare(&self, other: &Self) -> Ordering {
-        match (self, other) {
-            (Self::Bool(a), Self::Bool(b)) => a.cmp(b),
-            (Self::Number(a), Self::Number(b)) => match (a.as_i128(), b.as_i128()) {
-                (Some(a), Some(b)) => a.cmp(&b),
-                _ => a
-                    .as_f64()
-                    .unwrap_or_default()
-                    .total_cmp(&b.as_f64().unwrap_or_default()),
-            },
-            (Self::Quantity(a), Self::Quantity(b)) => a.cmp(b),
-            (Self::Time(a), Self::Time(b)) => a.cmp(b),
-            (Self::Text(a), Self::Text(b)) => a.cmp(b),
-            (a, b) => a.rank().cmp(&b.rank()),
-        }
-    }
-
-    /// The order of values of different types.
-    fn rank(&self) -> u8 {
-        match self {
-            Self::Bool(_) => 0,
-            Self::Number(_) => 1,
-            Self::Quantity(_) => 2,
-            Self::Time(_) => 3,
-            Self::Text(_) => 4,
-        }
-    }
 }
 
 fn time(text: &str) -> Option<Time> {

@@ -1,7 +1,8 @@
 //! stdout or stderr, and what is known of it.
 
 use std::io::{self, BufWriter, Write};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::gate::Gate;
 use super::page::Detail;
@@ -22,7 +23,7 @@ pub(super) struct Stream {
 impl Stream {
     /// Prints through the gate, with a buffer around the stream: stdout's own is flushed at each line feed.
     pub(super) fn print(&self, print: impl FnOnce(&mut Gate<'_>) -> io::Result<()>) -> io::Result<()> {
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = self.writer.lock();
         let mut buffer = BufWriter::with_capacity(1 << 16, &mut *writer);
         print(&mut Gate::new(&mut buffer, self.styles, self.terminal))?;
         buffer.flush()

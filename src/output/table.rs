@@ -1,13 +1,13 @@
 //! Tables shaped as kubectl's: upper-case headers, columns three spaces apart, no borders, nothing wrapped or cut.
 //!
-//! The cells of a table lie in one string, one after the other, and a pass over them finds the widths. This is so because
-//! lists of 100,000 rows are ordinary: with seven columns `comfy-table` takes 410 ms and 200 MiB for them, this less than
-//! 100 ms and 17 MiB (one of two cores, release build). `comfy-table` wraps text in layouts, see `layout`.
+//! A pass over the cells finds the widths. `comfy-table`, which wraps the text of documents, takes several times as long for lists of
+//! 100,000 rows, which are ordinary.
 
 use std::borrow::{Borrow, Cow};
-use std::collections::{BTreeMap, HashSet};
 use std::fmt::{self, Write as _};
 use std::io;
+
+use itertools::Itertools as _;
 
 use super::fold;
 use super::gate::Gate;
@@ -15,7 +15,7 @@ use super::page::{Detail, Page};
 use super::sanitize;
 use super::styles::Tone;
 use super::width::width_of;
-use super::words::{NONE, UNKNOWN};
+use super::words::{NONE, UNKNOWN, list_or_none};
 
 /// The widest cell, gap included, that other lines are lined up with.
 pub(super) const MOST_WIDTH: usize = 60_000;
@@ -105,26 +105,23 @@ pub(crate) struct Table {
     headers: Vec<&'static str>,
     /// True if the first column is a heading above the rows that share it, where they stand together.
     is_grouped: bool,
-    text: String,
-    /// End of each cell in `text`.
-    ends: Vec<usize>,
-    tones: Vec<Tone>,
-    /// Cells of several pieces, by their place: length and tone of each piece.
-    pieces: BTreeMap<usize, Vec<(usize, Tone)>>,
+    rows: Vec<Vec<Text>>,
 }
 
-/// A cell with its tones.
-pub(super) struct RowCell<'t> {
-    /// True if it is made of signs that stand below each other.
-    pub(super) is_picture: bool,
-    pub(super) pieces: Vec<(Tone, &'t str)>,
+/// Text of a cell.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Text {
+    pub(crate) text: Box<str>,
+    pub(crate) tone: Tone,
+    /// Length and tone of each piece, where there are several.
+    pieces: Box<[(usize, Tone)]>,
 }
 
 /// A cell that a column fills. One that it leaves alone is empty.
 pub(crate) struct Cell<'t, C> {
     pub(crate) context: &'t C,
     pub(crate) detail: Detail,
-    text: &'t mut String,
+    text: String,
     tone: Tone,
     pieces: Vec<(usize, Tone)>,
 }
@@ -157,37 +154,29 @@ impl Table {
         let columns = columns.into_iter();
         let shows = |column: &&Column<T, C>| detail == Detail::Wide || column.shown != Shown::Wide;
         let shown: Vec<_> = columns.filter(shows).collect();
-        let mut table = Self {
-            headers: shown.iter().map(|column| column.header).collect(),
-            ..Self::default()
-        };
-        let mut text = String::new();
-        for item in items {
-            for column in &shown {
-                text.clear();
+        let row = |item: &T| {
+            let filled = shown.iter().map(|column| {
                 let mut cell = Cell {
                     context,
                     detail,
-                    text: &mut text,
+                    text: String::new(),
                     tone: Tone::Plain,
                     pieces: Vec::new(),
                 };
-                (column.fill)(item.borrow(), &mut cell);
-                let Cell { tone, pieces, .. } = cell;
-                table.push(&sanitize::for_cell(&text), tone, pieces);
-            }
+                (column.fill)(item, &mut cell);
+                Text {
+                    text: sanitize::for_cell(&cell.text).into(),
+                    tone: cell.tone,
+                    pieces: cell.pieces.into(),
+                }
+            });
+            filled.collect::<Vec<Text>>()
+        };
+        Self {
+            headers: shown.iter().map(|column| column.header).collect(),
+            is_grouped: false,
+            rows: items.into_iter().map(|item| row(item.borrow())).collect(),
         }
-        table
-    }
-
-    /// Adds a cell behind the last one.
-    fn push(&mut self, text: &str, tone: Tone, pieces: Vec<(usize, Tone)>) {
-        if !pieces.is_empty() {
-            self.pieces.insert(self.ends.len(), pieces);
-        }
-        self.text.push_str(text);
-        self.ends.push(self.text.len());
-        self.tones.push(tone);
     }
 
     /// The same for a list. A terminal gets the columns that are for it, the first one as headings.
@@ -209,31 +198,21 @@ impl Table {
     #[must_use]
     pub(crate) fn grouped(mut self) -> Self {
         self.is_grouped = true;
-        let headings = self.tones.iter_mut().step_by(self.headers.len().max(1));
-        headings.for_each(|tone| *tone = Tone::Strong);
+        let headings = self.rows.iter_mut().filter_map(|row| row.first_mut());
+        headings.for_each(|heading| heading.tone = Tone::Strong);
         self
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.rows.is_empty()
     }
 
     pub(crate) fn headers(&self) -> &[&'static str] {
         &self.headers
     }
 
-    pub(crate) fn rows(&self) -> usize {
-        self.ends.len().checked_div(self.headers.len()).unwrap_or(0)
-    }
-
-    /// The cells of a row; none where there is no such row.
-    pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = (Tone, &str)> {
-        let columns = self.headers.len();
-        let places = row * columns..((row + 1) * columns).min(self.ends.len());
-        places.map(|place| {
-            let start = if place == 0 { 0 } else { self.ends[place - 1] };
-            (self.tones[place], &self.text[start..self.ends[place]])
-        })
+    pub(crate) fn rows(&self) -> &[Vec<Text>] {
+        &self.rows
     }
 
     /// The table without the columns that have a value in no row.
@@ -252,16 +231,16 @@ impl Table {
             return (Cow::Borrowed(self), None);
         }
         let mut is_shown = vec![self.is_empty(); columns];
-        let mut is_same = vec![self.rows() > 1; columns];
+        let mut is_same = vec![self.rows.len() > 1; columns];
         let mut widths: Vec<usize> = self.headers.iter().map(|header| width_of(header)).collect();
-        let first: Vec<&str> = self.cells().take(columns).collect();
-        for ((place, text), tone) in self.cells().enumerate().zip(&self.tones) {
-            let column = place % columns;
-            let has_value = !matches!(text, "" | NONE) && *tone != Tone::Nothing;
-            // All that a wide page has no room for is pictures.
-            is_shown[column] |= has_value || page.is_wide() && !self.headers[column].is_empty();
-            is_same[column] &= text == first[column];
-            widths[column] = widths[column].max(width_of(text));
+        for row in &self.rows {
+            for (column, (cell, first)) in row.iter().zip(&self.rows[0]).enumerate() {
+                let has_value = !matches!(&*cell.text, "" | NONE) && cell.tone != Tone::Nothing;
+                // All that a wide page has no room for is pictures.
+                is_shown[column] |= has_value || page.is_wide() && !self.headers[column].is_empty();
+                is_same[column] &= cell.text == first.text;
+                widths[column] = widths[column].max(width_of(&cell.text));
+            }
         }
         if self.is_grouped {
             is_shown[0] = true;
@@ -281,11 +260,12 @@ impl Table {
         let varies = is_shown.iter().zip(&is_same).any(|(shown, same)| *shown && !same);
         let mut same = Vec::new();
         if is_too_wide && varies {
-            for (column, header) in self.headers.iter().enumerate() {
+            let first = self.rows.first().into_iter().flatten();
+            for (column, (header, first)) in self.headers.iter().zip(first).enumerate() {
                 if is_shown[column] && is_same[column] && !header.is_empty() {
                     is_shown[column] = false;
-                    if !matches!(first[column], "" | NONE) {
-                        same.push(format!("{header} {}", first[column]));
+                    if !matches!(&*first.text, "" | NONE) {
+                        same.push(format!("{header} {}", first.text));
                     }
                 }
             }
@@ -294,52 +274,12 @@ impl Table {
         if is_shown.iter().all(|shown| *shown) {
             return (Cow::Borrowed(self), same);
         }
-        let headers = self.headers.iter().zip(&is_shown);
-        let mut kept = Self {
-            headers: headers
-                .filter_map(|(header, shown)| shown.then_some(*header))
-                .collect(),
+        let kept = Self {
+            headers: kept(&self.headers, &is_shown),
             is_grouped: self.is_grouped,
-            ..Self::default()
+            rows: self.rows.iter().map(|row| kept(row, &is_shown)).collect(),
         };
-        for ((place, text), tone) in self.cells().enumerate().zip(&self.tones) {
-            if is_shown[place % columns] {
-                let pieces = self.pieces.get(&place).cloned();
-                kept.push(text, *tone, pieces.unwrap_or_default());
-            }
-        }
         (Cow::Owned(kept), same)
-    }
-
-    /// The texts of all cells, row by row.
-    pub(super) fn cells(&self) -> impl Iterator<Item = &str> {
-        let mut start = 0;
-        self.ends.iter().map(move |end| {
-            let text = &self.text[start..*end];
-            start = *end;
-            text
-        })
-    }
-
-    /// The cells of each row.
-    pub(super) fn cells_by_row(&self) -> impl ExactSizeIterator<Item = Vec<RowCell<'_>>> {
-        (0..self.rows()).map(move |row| {
-            let cells = self.row(row).zip(&self.headers).enumerate();
-            cells
-                .map(move |(column, (cell, header))| {
-                    match self.pieces.get(&(row * self.headers.len() + column)) {
-                        None => RowCell {
-                            is_picture: header.is_empty(),
-                            pieces: vec![cell],
-                        },
-                        Some(pieces) => RowCell {
-                            is_picture: true,
-                            pieces: cut(cell.1, pieces),
-                        },
-                    }
-                })
-                .collect()
-        })
     }
 
     /// Prints the table, each line after `indent` spaces and within `page`. `widths` carries the widths of an earlier part of the
@@ -353,13 +293,12 @@ impl Table {
         widths: &mut Widths,
     ) -> io::Result<()> {
         // Widths are those of what will be seen.
-        let seen = if gate.is_terminal() && !sanitize::is_printable_ascii(&self.text) {
+        let seen = if gate.is_terminal() {
             Cow::Owned(self.sanitized())
         } else {
             Cow::Borrowed(self)
         };
-        let columns = seen.headers.len();
-        widths.0.resize(columns, LEAST_WIDTH);
+        widths.0.resize(seen.headers.len(), LEAST_WIDTH);
         let groups = page.is_terminal() && seen.stand_together();
         let (first, below) = if groups {
             (1, indent + HEADING)
@@ -371,12 +310,13 @@ impl Table {
                 *width = (*width).max(header.len() + GAP);
             }
         }
-        for (place, text) in seen.cells().enumerate() {
-            let column = place % columns;
-            let wide = width_of(text) + GAP;
-            // One endless cell would only add as many spaces to every other line.
-            if column >= first && wide <= MOST_WIDTH {
-                widths.0[column] = widths.0[column].max(wide);
+        for row in &seen.rows {
+            for (width, cell) in widths.0.iter_mut().zip(row).skip(first) {
+                let wide = width_of(&cell.text) + GAP;
+                // One endless cell would only add as many spaces to every other line.
+                if wide <= MOST_WIDTH {
+                    *width = (*width).max(wide);
+                }
             }
         }
         let shape = seen.shape(&widths.0, first, page.width().saturating_sub(below));
@@ -390,17 +330,13 @@ impl Table {
             let headers = seen.headers[first..].iter().map(|header| (*header, Tone::Strong));
             line.row(&shape, headers)?;
         }
-        let mut cells = seen.cells().zip(seen.tones.iter().copied());
         let mut heading = None;
-        for _ in 0..seen.rows() {
-            if groups
-                && let Some((text, tone)) = cells.next()
-                && heading != Some(text)
-            {
-                heading = Some(text);
-                line.heading(text, tone, indent)?;
+        for row in &seen.rows {
+            if groups && heading.replace(&row[0].text) != Some(&row[0].text) {
+                line.heading(&row[0].text, row[0].tone, indent)?;
             }
-            line.row(&shape, cells.by_ref().take(columns - first))?;
+            let cells = row[first..].iter().map(|cell| (&*cell.text, cell.tone));
+            line.row(&shape, cells)?;
         }
         Ok(())
     }
@@ -416,20 +352,18 @@ impl Table {
         if !is_narrow || whole(NARROW_GAP) {
             return Shape {
                 gap: if is_narrow { NARROW_GAP } else { GAP },
-                begins: vec![false; texts.len()],
-                widths: texts,
+                lines: vec![texts],
                 is_folded: false,
             };
         }
-        let columns = self.headers.len();
         let mut least: Vec<usize> = self.headers[first..]
             .iter()
             .map(|header| width_of(header))
             .collect();
-        for (place, text) in self.cells().enumerate() {
-            if let Some(column) = (place % columns).checked_sub(first) {
-                let words = fold::parts(text).map(|part| width_of(part.trim()));
-                least[column] = least[column].max(words.max().unwrap_or(0));
+        for row in &self.rows {
+            for (least, cell) in least.iter_mut().zip(&row[first..]) {
+                let words = fold::parts(&cell.text).map(|part| width_of(part.trim()));
+                *least = (*least).max(words.max().unwrap_or(0));
             }
         }
         Shape::folded(&texts, &least, room)
@@ -437,40 +371,56 @@ impl Table {
 
     /// Returns whether the rows with the same heading stand together.
     fn stand_together(&self) -> bool {
-        let columns = self.headers.len();
-        if !self.is_grouped || columns < 2 {
-            return false;
-        }
-        let mut last = None;
-        let mut seen = HashSet::new();
-        self.cells()
-            .step_by(columns)
-            .all(|text| last.replace(text) == Some(text) || seen.insert(text))
+        let mut headings = self.rows.iter().map(|row| &row[0].text).dedup();
+        self.is_grouped && self.headers.len() > 1 && headings.all_unique()
     }
 
     /// The same table with everything shown that a terminal would act on.
     pub(crate) fn sanitized(&self) -> Self {
-        let mut copy = Self {
+        let shown = |cell: &Text| Text {
+            text: sanitize::for_terminal(&cell.text).into(),
+            tone: cell.tone,
+            pieces: Box::default(),
+        };
+        Self {
             headers: self.headers.clone(),
             is_grouped: self.is_grouped,
-            ..Self::default()
-        };
-        for (text, tone) in self.cells().zip(&self.tones) {
-            copy.push(&sanitize::for_terminal(text), *tone, Vec::new());
+            rows: self
+                .rows
+                .iter()
+                .map(|row| row.iter().map(shown).collect())
+                .collect(),
         }
-        copy
     }
 }
 
-/// `text` in pieces of these lengths.
-fn cut<'t>(text: &'t str, pieces: &[(usize, Tone)]) -> Vec<(Tone, &'t str)> {
-    let mut rest = text;
-    let pieces = pieces.iter().map(|(length, tone)| {
-        let (piece, after) = rest.split_at_checked(*length).unwrap_or((rest, ""));
-        rest = after;
-        (*tone, piece)
-    });
-    pieces.collect()
+/// Those of `all` that are shown.
+fn kept<T: Clone>(all: &[T], is_shown: &[bool]) -> Vec<T> {
+    let kept = all.iter().zip(is_shown).filter(|(_, is_shown)| **is_shown);
+    kept.map(|(one, _)| one.clone()).collect()
+}
+
+impl Text {
+    /// Returns whether it is made of signs that stand below each other.
+    pub(super) fn is_picture(&self) -> bool {
+        !self.pieces.is_empty()
+    }
+
+    /// Its pieces.
+    pub(super) fn pieces(&self) -> Vec<(Tone, &str)> {
+        let mut rest = &*self.text;
+        let pieces = self.pieces.iter().map(|(length, tone)| {
+            let (piece, after) = rest.split_at_checked(*length).unwrap_or((rest, ""));
+            rest = after;
+            (*tone, piece)
+        });
+        let pieces: Vec<_> = pieces.collect();
+        if pieces.is_empty() {
+            vec![(self.tone, &self.text)]
+        } else {
+            pieces
+        }
+    }
 }
 
 impl<C> Cell<'_, C> {
@@ -521,16 +471,7 @@ impl<C> Cell<'_, C> {
 
     /// Several values in one cell, or `<none>`.
     pub(crate) fn list<T: fmt::Display>(&mut self, values: impl IntoIterator<Item = T>) {
-        let start = self.text.len();
-        for value in values {
-            if self.text.len() > start {
-                self.text.push(',');
-            }
-            self.text(value);
-        }
-        if self.text.len() == start {
-            self.text(NONE);
-        }
+        self.text(list_or_none(values));
     }
 }
 
@@ -550,10 +491,8 @@ impl Widths {
 struct Shape {
     /// Gap between two columns.
     gap: usize,
-    /// The room for the text of each.
-    widths: Vec<usize>,
-    /// Columns that begin a new line within their row, because the previous one is full.
-    begins: Vec<bool>,
+    /// The room for the text of each, by the lines of a row: a further one begins where the one before is full.
+    lines: Vec<Vec<usize>>,
     /// True if there are cells that take several lines.
     is_folded: bool,
 }
@@ -563,8 +502,7 @@ impl Shape {
     /// continues on the next line.
     fn folded(texts: &[usize], least: &[usize], room: usize) -> Self {
         let gap = NARROW_GAP;
-        let mut begins = vec![false; texts.len()];
-        let mut widths = Vec::with_capacity(texts.len());
+        let mut lines = Vec::new();
         let mut start = 0;
         while start < texts.len() {
             let room = if start > 0 {
@@ -578,17 +516,13 @@ impl Shape {
                 taken <= room + gap
             });
             let end = start + fitting.count().max(1);
-            if start > 0 {
-                begins[start] = true;
-            }
             let room = room.saturating_sub(gap * (end - start - 1));
-            widths.extend(shared(&texts[start..end], &least[start..end], room));
+            lines.push(shared(&texts[start..end], &least[start..end], room));
             start = end;
         }
         Self {
             gap,
-            widths,
-            begins,
+            lines,
             is_folded: true,
         }
     }
@@ -640,23 +574,21 @@ impl Line<'_, '_> {
     }
 
     /// A row: its cells side by side, those that are too long on several lines.
-    fn row<'t>(&mut self, shape: &Shape, cells: impl Iterator<Item = (&'t str, Tone)>) -> io::Result<()> {
-        if !shape.is_folded {
-            for ((text, tone), width) in cells.zip(&shape.widths) {
-                self.cell(text, tone, width + shape.gap)?;
+    fn row<'t>(&mut self, shape: &Shape, mut cells: impl Iterator<Item = (&'t str, Tone)>) -> io::Result<()> {
+        for (number, widths) in shape.lines.iter().enumerate() {
+            let part = widths.iter().zip(cells.by_ref());
+            if shape.is_folded {
+                let part =
+                    part.map(|(width, (text, tone))| (fold::within(text, *width), tone, width + shape.gap));
+                self.part(&part.collect::<Vec<_>>(), if number > 0 { CONTINUED } else { 0 })?;
+            } else {
+                for (width, (text, tone)) in part {
+                    self.cell(text, tone, width + shape.gap)?;
+                }
+                self.end()?;
             }
-            return self.end();
         }
-        let mut part: Vec<(Vec<String>, Tone, usize)> = Vec::new();
-        let mut indent = 0;
-        for (((text, tone), width), begins) in cells.zip(&shape.widths).zip(&shape.begins) {
-            if *begins {
-                self.part(&std::mem::take(&mut part), indent)?;
-                indent = CONTINUED;
-            }
-            part.push((fold::within(text, *width), tone, width + shape.gap));
-        }
-        self.part(&part, indent)
+        Ok(())
     }
 
     /// Cells side by side, each of several lines. Nothing of cells that are empty.

@@ -63,6 +63,14 @@ pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
+/// Those of the counted things that there are, as [`counted`] tells each.
+pub(crate) fn present<const N: usize>(things: [(usize, &str, &str); N]) -> Vec<String> {
+    let present = things.into_iter().filter(|(count, ..)| *count > 0);
+    present
+        .map(|(count, one, many)| counted(count, one, many))
+        .collect()
+}
+
 /// Several things in one cell, or `<none>`.
 pub(crate) fn list_or_none<T: fmt::Display>(items: impl IntoIterator<Item = T>) -> String {
     let mut list = String::new();

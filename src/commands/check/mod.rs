@@ -292,25 +292,22 @@ async fn answer(
     ctx: &Ctx,
     (args, suppressions): (Args, Option<Arc<SuppressionList>>),
 ) -> anyhow::Result<Answer<Checked>> {
-    let (fail_on, idle) = (args.fail_on, args.idle);
-    let named = args.only.clone();
     let selection = objects::selection(ctx, objects::Default::All);
-    let again = again(&args);
-    let asked = Asked::of(args)?;
-    let codes = asked.codes.clone();
+    let codes = args.codes()?;
+    let gates = args.gates()?;
     let mut needs: BTreeSet<_> = codes
         .iter()
         .flat_map(|code| code.facts().needs.iter().chain(code.needed_for_fix()))
         .copied()
         .collect();
-    if asked.node.is_some() {
+    if args.node.is_some() {
         needs.insert(Kind::Node);
     }
-    if asked.driver.is_some() {
+    if args.driver.is_some() {
         needs.extend(DRIVER_NEEDS);
     }
     // On a terminal, what it costs comes before the findings.
-    let tells_cost = asked.is_about_whole_downgrade() && ctx.printer().has_screen();
+    let tells_cost = args.is_about_whole_downgrade(&codes) && ctx.printer().has_screen();
     if tells_cost {
         needs.extend(CONVERSION_NEEDS.into_iter().chain(RUNBOOK_NEEDS));
     }
@@ -320,12 +317,12 @@ async fn answer(
         .filter(|kind| !Kind::OF_RIGHTS.contains(kind))
         .copied()
         .collect();
-    let needs = to_read(needs, &asked.codes, &selection);
+    let needs = to_read(needs, &codes, &selection);
     let cluster = ctx.load(needs).await?;
     let mut mentions = presence::mentions(&selection, read);
-    let driver = asked.driver.as_deref();
+    let driver = args.driver.as_deref();
     mentions.extend(driver.map(|driver| Mention::Driver(driver.into())));
-    mentions.extend(presence::scoped(Kind::Node, asked.node.as_deref()));
+    mentions.extend(presence::scoped(Kind::Node, args.node.as_deref()));
     let nothing = presence::demand(ctx, &cluster, &mentions).await?;
     // No findings about what is not there reassure falsely, whether or not that is an error.
     let unseen: Vec<String> = mentions
@@ -338,17 +335,17 @@ async fn answer(
     if ctx.is_live() {
         review::ask(ctx, &mut cluster, &codes).await?;
     }
-    let question = asked.question(&cluster)?;
+    let question = args.question(gates, &cluster)?;
     let codes = of_topic(codes, question.topic())?;
     let request = CheckRequest {
         question,
         codes,
         selection,
         now: ctx.now(&cluster),
-        idle,
+        idle: args.idle,
         in_part: false,
     }
-    .told_of(&cluster, &named);
+    .told_of(&cluster, &args.only);
     let mut report = findings::check_by(&cluster, &request, &threads::on_all);
     let downgrade = tells_cost.then(|| Downgrade::of(&cluster, &request)).flatten();
     if ctx.is_live() {
@@ -360,7 +357,7 @@ async fn answer(
         ctx.warn_all(report.stale_suppressions.iter().map(|stale| stale.text()));
     }
     warn(ctx, &report);
-    let is_bad = |finding: &Finding| fail_on.includes(finding.severity);
+    let is_bad = |finding: &Finding| args.fail_on.includes(finding.severity);
     let outcome = Outcome::of(report.items.iter().any(is_bad), !report.unknown.is_empty());
     let verdict = verdict(&report, &request, &unseen);
     let doubt = incomplete(&report);
@@ -372,11 +369,11 @@ async fn answer(
         note: (!is_told).then(|| format!("{verdict}{doubt}{pending}")),
         report: Checked {
             list: report,
-            fail_on,
+            fail_on: args.fail_on,
             verdict,
             from_file: !ctx.is_live(),
             downgrade,
-            again,
+            again: again(&args),
         },
     })
 }
@@ -524,36 +521,30 @@ pub(super) async fn confirm(
     ))
 }
 
-/// Question of the flags.
-struct Asked {
-    codes: BTreeSet<Code>,
-    driver: Option<String>,
-    node: Option<String>,
-    to_version: Option<Version>,
-    disabled: Vec<Gate>,
-    gates: Vec<(Gate, bool)>,
-}
+/// Feature gates that are disabled, and those of the control plane after a downgrade or an upgrade.
+type Gates = (Vec<Gate>, Vec<(Gate, bool)>);
 
-impl Asked {
+impl Args {
     /// Returns whether every finding of a downgrade is asked for.
-    fn is_about_whole_downgrade(&self) -> bool {
-        let is_downgrade = self.to_version.is_some() || !self.disabled.is_empty();
+    fn is_about_whole_downgrade(&self, codes: &BTreeSet<Code>) -> bool {
+        let is_downgrade = self.to_version.is_some() || !self.disable_gate.is_empty();
         let mut all = Code::all().filter(|code| code.facts().topic == Topic::Downgrade);
-        is_downgrade && all.all(|code| self.codes.contains(&code))
+        is_downgrade && all.all(|code| codes.contains(&code))
     }
 
-    fn of(args: Args) -> Result<Self, UsageError> {
+    /// The codes that are asked for.
+    fn codes(&self) -> Result<BTreeSet<Code>, UsageError> {
         // Whether it goes up or down shows once the release that runs is known.
-        let topics: &[Topic] = if args.driver.is_some() {
+        let topics: &[Topic] = if self.driver.is_some() {
             &[Topic::Driver]
-        } else if !args.disable_gate.is_empty() {
+        } else if !self.disable_gate.is_empty() {
             &[Topic::Downgrade]
-        } else if args.to_version.is_some() {
+        } else if self.to_version.is_some() {
             &[Topic::Downgrade, Topic::Upgrade]
         } else {
             &[Topic::Now]
         };
-        for code in args.only.iter().chain(&args.skip) {
+        for code in self.only.iter().chain(&self.skip) {
             if !topics.contains(&code.facts().topic) {
                 let (when, flags) = asks(code.facts().topic);
                 let only = Command::dra("check").option("--only", code.facts().code).done();
@@ -565,46 +556,44 @@ impl Asked {
         }
         let codes: BTreeSet<Code> = Code::all()
             .filter(|code| topics.contains(&code.facts().topic))
-            .filter(|code| args.only.is_empty() || args.only.contains(code))
-            .filter(|code| !args.skip.contains(code))
+            .filter(|code| self.only.is_empty() || self.only.contains(code))
+            .filter(|code| !self.skip.contains(code))
             .collect();
         if codes.is_empty() {
             return Err(UsageError::new("`--only` and `--skip` exclude every check"));
         }
-        let disabled = args.disable_gate.iter().map(|name| known_gate(name));
-        let gates = args.target_feature_gates.iter();
-        let gates = gates.map(|setting| Ok((known_gate(&setting.name)?, setting.enabled)));
-        Ok(Self {
-            codes,
-            disabled: disabled.collect::<Result<_, _>>()?,
-            gates: gates.collect::<Result<_, UsageError>>()?,
-            driver: args.driver,
-            node: args.node,
-            to_version: args.to_version,
-        })
+        Ok(codes)
     }
 
-    fn question(self, cluster: &Cluster) -> Result<Question, UsageError> {
-        if let Some(driver) = self.driver {
+    fn gates(&self) -> Result<Gates, UsageError> {
+        let disabled = self.disable_gate.iter().map(|name| known_gate(name));
+        let target = self.target_feature_gates.iter();
+        let target = target.map(|setting| Ok((known_gate(&setting.name)?, setting.enabled)));
+        Ok((
+            disabled.collect::<Result<_, _>>()?,
+            target.collect::<Result<_, UsageError>>()?,
+        ))
+    }
+
+    fn question(&self, (disabled, target): Gates, cluster: &Cluster) -> Result<Question, UsageError> {
+        if let Some(driver) = &self.driver {
             return Ok(Question::Driver {
-                driver: driver.into(),
-                node: self.node.map(Into::into),
+                driver: driver.as_str().into(),
+                node: self.node.as_deref().map(Into::into),
             });
         }
-        if self.to_version.is_none() && self.disabled.is_empty() {
+        if self.to_version.is_none() && disabled.is_empty() {
             return Ok(Question::Now);
         }
         let environment = cluster.environment();
         let to = self.to_version.map(minor).transpose()?;
-        if let Some(minor) =
-            to.filter(|minor| *minor >= environment.emulated_minor && self.disabled.is_empty())
-        {
-            let upgrade = Upgrade::new(environment, minor, self.gates);
+        if let Some(minor) = to.filter(|minor| *minor >= environment.emulated_minor && disabled.is_empty()) {
+            let upgrade = Upgrade::new(environment, minor, target);
             return upgrade
                 .map(Question::Upgrade)
                 .map_err(|error| no_target(environment, &error.to_string(), None));
         }
-        Target::new(environment, to, self.disabled, self.gates)
+        Target::new(environment, to, disabled, target)
             .map(Question::Downgrade)
             .map_err(|error| match error {
                 TargetError::Locked { .. } => UsageError::new(format!("`--disable-gate`: {error}")),

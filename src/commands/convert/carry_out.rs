@@ -2,20 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::anyhow;
 use itertools::Itertools;
 use serde::Serialize;
 
-use crate::commands::places::{self, Written};
+use crate::commands::places;
 use crate::commands::presence;
 use crate::context::Ctx;
 use crate::error::{Interrupted, Outcome, UsageError};
 use crate::output::{
-    Column, Page, Progress, Report, SortBy, SortError, Table, Tone, View, can_ask, counted, list_or_none,
-    one_line,
+    Column, Page, Report, SortBy, SortError, Table, Tone, View, can_ask, counted, list_or_none, one_line,
 };
 use dra_model::{ClaimPatch, Environment, Gap, Key, Str};
 use dra_reports::Selection;
@@ -83,10 +81,9 @@ pub(super) fn check_records(ctx: &Ctx, writing: &WritingArgs, plan: Option<&Path
     };
     let mut read = places::connection(ctx);
     read.extend(plan.and_then(|plan| places::named("--plan", plan)));
-    Written::new()
-        .with_record("--backup", &paths.backup)?
-        .with_record("--journal", &paths.journal)?
-        .check(&read)?;
+    let backup = places::record("--backup", &paths.backup)?;
+    let journal = places::record("--journal", &paths.journal)?;
+    places::check(backup.into_iter().chain(journal), &read)?;
     Ok(())
 }
 
@@ -146,7 +143,7 @@ pub(super) async fn carry_out(
         patience: PATIENCE,
     };
     let stop = Stop::when(ctx.interruption());
-    let shown = Shown::new(ctx);
+    let shown = Shown(ctx);
     let executor = Executor::new(live, &order, stop, &shown);
     let survey = executor.plan(cluster);
     ctx.end_computing();
@@ -208,7 +205,7 @@ pub(super) async fn carry_out(
         ));
     }
     let report = executor.apply(first, record.as_mut()).await;
-    shown.stop();
+    ctx.end_computing();
     if let Some(record) = record {
         record.close(report.as_ref().is_ok_and(conversion::Report::is_finished));
     }
@@ -405,6 +402,7 @@ pub(super) fn outcome(ctx: &Ctx, report: &conversion::Report, what: &str) -> any
 }
 
 /// Result of each claim.
+#[serde_with_macros::skip_serializing_none]
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::commands) struct ConversionResult {
@@ -425,13 +423,10 @@ pub(in crate::commands) struct ConversionResult {
     /// True if it was ended before it was finished.
     interrupted: bool,
     /// Error that interrupted the run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<String>,
     /// The file with the claims as they were. Absent where nothing was written.
-    #[serde(skip_serializing_if = "Option::is_none")]
     backup: Option<String>,
     /// The file with every write.
-    #[serde(skip_serializing_if = "Option::is_none")]
     journal: Option<String>,
 }
 
@@ -603,43 +598,20 @@ impl Report for ConversionResult {
 }
 
 /// Shows how far the writing is.
-pub(super) struct Shown<'a> {
-    ctx: &'a Ctx,
-    progress: Mutex<Option<Progress>>,
-}
-
-impl<'a> Shown<'a> {
-    pub(super) fn new(ctx: &'a Ctx) -> Self {
-        let progress = Mutex::new(None);
-        Self { ctx, progress }
-    }
-
-    fn show(&self, progress: Option<Progress>) {
-        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = progress;
-    }
-
-    /// Takes the line away.
-    pub(super) fn stop(&self) {
-        self.show(None);
-    }
-}
+pub(super) struct Shown<'a>(pub(super) &'a Ctx);
 
 impl Watcher for Shown<'_> {
     fn pass(&self, number: u32, writes: usize) {
         let what = format!("pass {number}: writing claims");
-        self.show(None);
-        self.show(Some(self.ctx.progress(&what, Some(writes as u64))));
+        self.0.begin(&what, Some(writes as u64));
     }
 
     fn done(&self) {
-        if let Some(progress) = &*self.progress.lock().unwrap_or_else(PoisonError::into_inner) {
-            progress.advance(1);
-        }
+        self.0.count_computed();
     }
 
     fn waits(&self, pause: Duration) {
         let what = format!("next pass in {} s", pause.as_secs_f32().ceil());
-        self.show(None);
-        self.show(Some(self.ctx.progress(&what, None)));
+        self.0.begin(&what, None);
     }
 }

@@ -11,7 +11,6 @@ use clap::ValueHint;
 
 use super::args::{PlanningArgs, SelectionArgs, check_kinds, needs};
 use super::plan;
-use crate::commands::places::Written;
 use crate::commands::{places, presence, successor};
 use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
@@ -122,9 +121,7 @@ fn places(ctx: &Ctx, out: Option<PathBuf>, force: bool) -> anyhow::Result<(&[Str
     })?;
     let out = Destination::of(&out)?;
     if !force {
-        let written = Written::new().with("--out", &out);
-        written
-            .check(&places::from(ctx))
+        places::check(places::written("--out", &out), &places::from(ctx))
             .map_err(|error| error.hint("name another file, or pass `--force` to overwrite the original"))?;
     }
     if let (Destination::File(_), Some(file), Some(stdout)) =

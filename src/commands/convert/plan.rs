@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
-use crate::output::{Cell, Column, Format, Page, Report, SortBy, SortError, Table, Tone, View, counted};
+use crate::output::{Cell, Column, Format, Page, Report, SortBy, SortError, Table, Tone, View, present};
 use dra_reports::conversion::{
     ConversionPlan, DowngradeCost, PlanSummary, PlannedAction, PlannedClaim, RUNBOOK_NEEDS, Step, planned,
 };
@@ -294,15 +294,11 @@ pub(super) fn verdict(summary: &PlanSummary) -> String {
         keep,
         refuse,
     } = *summary;
-    let parts: Vec<String> = [
-        (convert, "to convert"),
-        (release, "to release"),
-        (keep, "kept"),
-        (refuse, "refused"),
-    ]
-    .into_iter()
-    .filter(|(count, _)| *count > 0)
-    .map(|(count, what)| format!("{} {what}", counted(count, "claim", "claims")))
-    .collect();
+    let parts = present([
+        (convert, "claim to convert", "claims to convert"),
+        (release, "claim to release", "claims to release"),
+        (keep, "claim kept", "claims kept"),
+        (refuse, "claim refused", "claims refused"),
+    ]);
     parts.join(", ")
 }

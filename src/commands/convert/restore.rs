@@ -115,10 +115,10 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         record = Some(Record::open(paths, &head)?);
     }
     let stop = Stop::when(ctx.interruption());
-    let shown = Shown::new(ctx);
+    let shown = Shown(ctx);
     let versions = &ctx.settings().versions;
     let report = conversion::restore(live, &old, versions, mode, record.as_ref(), &stop, &shown).await;
-    shown.stop();
+    ctx.end_computing();
     if let Some(record) = record {
         record.close(report.as_ref().is_ok_and(conversion::Report::is_finished));
     }

@@ -1,5 +1,7 @@
 //! A claim, described.
 
+use std::collections::BTreeSet;
+
 use crate::output::{Column, Doc, Table, Tone, UNKNOWN, list_or_none};
 use dra_model::{Kind, Time};
 use dra_reports::describe::{
@@ -17,6 +19,10 @@ impl Description for ClaimDescription {
 
     fn warnings(&self) -> &Warnings {
         &self.warnings
+    }
+
+    fn subjects(&self) -> BTreeSet<String> {
+        [parts::subject(Kind::ResourceClaim, &self.identity)].into()
     }
 
     fn why(&self) -> Option<(Kind, &Identity)> {

@@ -1,6 +1,9 @@
 //! A class, described.
 
+use std::collections::BTreeSet;
+
 use crate::output::{Column, Doc, Table};
+use dra_model::Kind;
 use dra_reports::Warnings;
 use dra_reports::describe::{ClassDescription, ClassDevices};
 
@@ -18,6 +21,10 @@ impl Description for ClassDescription {
 
     fn warnings(&self) -> &Warnings {
         &self.warnings
+    }
+
+    fn subjects(&self) -> BTreeSet<String> {
+        [parts::subject(Kind::DeviceClass, &self.identity)].into()
     }
 
     fn doc(&self) -> Doc {

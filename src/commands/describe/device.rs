@@ -1,5 +1,7 @@
 //! A device, described.
 
+use std::collections::BTreeSet;
+
 use crate::output::{Doc, UNKNOWN};
 use dra_reports::describe::DeviceDescription;
 use dra_reports::{HolderItem, Warnings};
@@ -12,6 +14,11 @@ impl Description for DeviceDescription {
 
     fn warnings(&self) -> &Warnings {
         &self.warnings
+    }
+
+    fn subjects(&self) -> BTreeSet<String> {
+        let id = self.item.id();
+        [format!("device/{id}"), format!("pool/{}", id.pool_id())].into()
     }
 
     fn doc(&self) -> Doc {

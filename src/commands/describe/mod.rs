@@ -17,7 +17,7 @@ use crate::context::{Ctx, Scope};
 use crate::error::{Outcome, Unread, UsageError};
 use crate::output::{Doc, Page, Report, View};
 use dra_allocator::devices::ClassSelectors;
-use dra_model::{Cluster, Key, Kind, Str};
+use dra_model::{Cluster, Key, Kind, Str, Time};
 use dra_reports::Warnings;
 use dra_reports::describe::{
     self, CLAIM_NEEDS, CLASS_NEEDS, DEVICE_NEEDS, Identity, NODE_NEEDS, POD_NEEDS, POOL_NEEDS,
@@ -172,6 +172,9 @@ trait Description: Serialize {
     /// Returns what it cannot say.
     fn warnings(&self) -> &Warnings;
 
+    /// Returns those whose findings belong to it, as [`Subject`] is printed.
+    fn subjects(&self) -> BTreeSet<String>;
+
     /// Returns what waits, if it does, so that `explain` tells why.
     fn why(&self) -> Option<(Kind, &Identity)> {
         None
@@ -203,134 +206,68 @@ impl<D: Description> Report for Described<D> {
 /// Kinds that affect claims and pods of a namespace, in addition to those of the description.
 const CHECKED: [Kind; 3] = [Kind::DeviceClass, Kind::ResourceQuota, Kind::Namespace];
 
-fn with_checked(kinds: &[Kind]) -> Vec<Kind> {
-    kinds.iter().chain(&CHECKED).copied().collect()
-}
-
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let (what, name) = parse(&ctx.settings().scope, &args.object)?;
     match what {
         What::Claim => {
             let key = key(ctx, objects::claim, "claim", &name)?;
-            let kinds = with_checked(&CLAIM_NEEDS);
-            // Devices are looked up in the whole cluster, everything with a namespace only in the object's own.
-            let needs = Needs::kinds(kinds.iter().copied())
-                .in_namespace(&key.namespace)
-                .require(Kind::ResourceClaim);
-            let cluster = load(ctx, needs).await?;
-            let report = describe::claim(&cluster, &key, ctx.now(&cluster));
-            let mention = Mention::Object(Kind::ResourceClaim, key.clone());
-            let report = found(ctx, &cluster, report, &mention).await?;
-            let is_meant = |subject: &Subject| subject.is(Kind::ResourceClaim, &key.namespace, &key.name);
-            print(ctx, cluster, report, &kinds, Some(&key.namespace), is_meant).await
+            namespaced(ctx, Kind::ResourceClaim, key, &CLAIM_NEEDS, describe::claim).await
         }
         What::Pod => {
             let key = key(ctx, objects::pod, "pod", &name)?;
-            let kinds = with_checked(&POD_NEEDS);
-            // Devices are looked up in the whole cluster, everything with a namespace only in the object's own.
-            let needs = Needs::kinds(kinds.iter().copied())
-                .in_namespace(&key.namespace)
-                .require(Kind::Pod);
-            let cluster = load(ctx, needs).await?;
-            let report = describe::pod(&cluster, &key, ctx.now(&cluster));
-            let mention = Mention::Object(Kind::Pod, key.clone());
-            let report = found(ctx, &cluster, report, &mention).await?;
-            let claims: BTreeSet<Str> = report
-                .claims
-                .iter()
-                .filter_map(|claim| claim.claim.clone())
-                .collect();
-            let is_meant = |subject: &Subject| {
-                subject.is(Kind::Pod, &key.namespace, &key.name)
-                    || claims.contains(&subject.name)
-                        && subject.is(Kind::ResourceClaim, &key.namespace, &subject.name)
-            };
-            print(ctx, cluster, report, &kinds, Some(&key.namespace), is_meant).await
+            namespaced(ctx, Kind::Pod, key, &POD_NEEDS, describe::pod).await
         }
         What::Device => {
             let cluster = load(ctx, Needs::kinds(DEVICE_NEEDS)).await?;
-            let found_devices =
-                describe::device(&cluster, &name, &ClassSelectors::of(&cluster), ctx.now(&cluster));
-            let one = only(
-                found_devices,
-                |device| device.item.id().to_string(),
-                "device",
-                &name,
-            )?;
-            let mention = Mention::Device(name);
-            let report = found(ctx, &cluster, one, &mention).await?;
-            let (device, pool) = (
-                report.item.id().to_string(),
-                report.item.id().pool_id().to_string(),
-            );
-            let is_meant = |subject: &Subject| {
-                subject.as_device().is_some_and(|name| *name == *device)
-                    || subject.as_pool().is_some_and(|name| *name == *pool)
-            };
-            print(ctx, cluster, report, &DEVICE_NEEDS, None, is_meant).await
+            let selectors = ClassSelectors::of(&cluster);
+            let found = describe::device(&cluster, &name, &selectors, ctx.now(&cluster));
+            let one = only(found, |device| device.item.id().to_string(), "device", &name)?;
+            print(ctx, cluster, one, &Mention::Device(name), &DEVICE_NEEDS, None).await
         }
         What::Pool => {
             let cluster = load(ctx, Needs::kinds(POOL_NEEDS)).await?;
-            let found_pools =
-                describe::pool(&cluster, &name, &ClassSelectors::of(&cluster), ctx.now(&cluster));
+            let selectors = ClassSelectors::of(&cluster);
+            let found = describe::pool(&cluster, &name, &selectors, ctx.now(&cluster));
             let one = only(
-                found_pools,
+                found,
                 |pool| format!("{}/{}", pool.driver, pool.pool),
                 "pool",
                 &name,
             )?;
-            let mention = Mention::Pool(name);
-            let report = found(ctx, &cluster, one, &mention).await?;
-            let pool = format!("{}/{}", report.driver, report.pool);
-            let devices: BTreeSet<String> = report.devices.iter().map(|item| item.id().to_string()).collect();
-            let slices: BTreeSet<Str> = report
-                .slices
-                .iter()
-                .chain(&report.outdated_slices)
-                .map(|slice| slice.name.clone())
-                .collect();
-            let is_meant = |subject: &Subject| {
-                subject.as_pool().is_some_and(|name| *name == *pool)
-                    || subject
-                        .as_device()
-                        .is_some_and(|name| devices.contains(name.as_str()))
-                    || slices.contains(&subject.name) && subject.is(Kind::ResourceSlice, "", &subject.name)
-            };
-            print(ctx, cluster, report, &POOL_NEEDS, None, is_meant).await
+            print(ctx, cluster, one, &Mention::Pool(name), &POOL_NEEDS, None).await
         }
         What::Node => {
             let cluster = load(ctx, Needs::kinds(NODE_NEEDS)).await?;
             let selectors = ClassSelectors::of(&cluster);
-            let name = Str::from(name.as_str());
+            let name = Str::from(name);
             let report = describe::node(&cluster, &name, &selectors, ctx.now(&cluster));
-            let mention = Mention::scoped(Kind::Node, name.clone());
-            let report = found(ctx, &cluster, report, &mention).await?;
-            let devices: BTreeSet<String> = report.devices.iter().map(|item| item.id().to_string()).collect();
-            let pools: BTreeSet<String> = report
-                .pools
-                .iter()
-                .map(|pool| format!("{}/{}", pool.driver, pool.pool))
-                .collect();
-            let is_meant = |subject: &Subject| {
-                subject.is(Kind::Node, "", &name)
-                    || subject
-                        .as_pool()
-                        .is_some_and(|pool| pools.contains(pool.as_str()))
-                    || subject
-                        .as_device()
-                        .is_some_and(|name| devices.contains(name.as_str()))
-            };
-            print(ctx, cluster, report, &NODE_NEEDS, None, is_meant).await
+            let mention = Mention::scoped(Kind::Node, name);
+            print(ctx, cluster, report, &mention, &NODE_NEEDS, None).await
         }
         What::Class => {
             let cluster = load(ctx, Needs::kinds(CLASS_NEEDS).require(Kind::DeviceClass)).await?;
-            let report = describe::class(&cluster, &name, &ClassSelectors::of(&cluster), ctx.now(&cluster));
-            let mention = Mention::scoped(Kind::DeviceClass, name.as_str());
-            let report = found(ctx, &cluster, report, &mention).await?;
-            let is_meant = |subject: &Subject| subject.is(Kind::DeviceClass, "", &name);
-            print(ctx, cluster, report, &CLASS_NEEDS, None, is_meant).await
+            let selectors = ClassSelectors::of(&cluster);
+            let report = describe::class(&cluster, &name, &selectors, ctx.now(&cluster));
+            let mention = Mention::scoped(Kind::DeviceClass, name);
+            print(ctx, cluster, report, &mention, &CLASS_NEEDS, None).await
         }
     }
+}
+
+/// Describes a claim or a pod. Devices are looked up in the whole cluster, everything with a namespace only in the object's own.
+async fn namespaced<D: Description>(
+    ctx: &Ctx,
+    kind: Kind,
+    key: Key,
+    needs: &[Kind],
+    describe: fn(&Cluster, &Key, Time) -> Option<D>,
+) -> anyhow::Result<Outcome> {
+    let kinds: Vec<Kind> = needs.iter().chain(&CHECKED).copied().collect();
+    let needs = Needs::kinds(kinds.iter().copied());
+    let cluster = load(ctx, needs.in_namespace(&key.namespace).require(kind)).await?;
+    let report = describe(&cluster, &key, ctx.now(&cluster));
+    let mention = Mention::Object(kind, key.clone());
+    print(ctx, cluster, report, &mention, &kinds, Some(&key.namespace)).await
 }
 
 /// Reads what a description needs. What is found also depends on gates, and on pods that came with their claims. A file has the gates that
@@ -367,28 +304,24 @@ fn only<T>(
     Ok(found.pop())
 }
 
-/// The report, or why what is named by `mention` is not there to be described.
-async fn found<R>(ctx: &Ctx, cluster: &Cluster, report: Option<R>, mention: &Mention) -> anyhow::Result<R> {
-    let Some(report) = report else {
-        let error = presence::not_found(ctx, cluster, mention).await;
+/// Prints the description and the findings of its subjects, or why what is named by `mention` is not there to be described; namespaced objects
+/// were read only in `namespace`.
+async fn print<D: Description>(
+    ctx: &Ctx,
+    cluster: Cluster,
+    description: Option<D>,
+    mention: &Mention,
+    kinds: &[Kind],
+    namespace: Option<&Str>,
+) -> anyhow::Result<Outcome> {
+    let Some(description) = description else {
+        let error = presence::not_found(ctx, &cluster, mention).await;
         // A description gives no verdict that could be unknown.
         return Err(match error.downcast::<Unread>() {
             Ok(unread) => anyhow::anyhow!("{unread}"),
             Err(error) => error,
         });
     };
-    Ok(report)
-}
-
-/// Prints the description and the findings of the selected objects; namespaced objects were read only in `namespace`.
-async fn print<D: Description>(
-    ctx: &Ctx,
-    cluster: Cluster,
-    description: D,
-    kinds: &[Kind],
-    namespace: Option<&Str>,
-    is_meant: impl Fn(&Subject) -> bool,
-) -> anyhow::Result<Outcome> {
     let mut warnings = description.warnings().clone();
     for gap in kinds
         .iter()
@@ -397,8 +330,10 @@ async fn print<D: Description>(
         warnings.unknown_besides("some findings could not be determined", gap);
     }
     ctx.warn_all(warnings.iter());
+    let subjects = description.subjects();
+    let is_meant = |subject: &Subject| subjects.contains(&subject.to_string());
     let request = CheckRequest::told_by(kinds, namespace.cloned(), ctx.now(&cluster));
-    let mut list = findings::check_by(&cluster, &request, &threads::on_all).about(&is_meant);
+    let mut list = findings::check_by(&cluster, &request, &threads::on_all).about(is_meant);
     if ctx.is_live() {
         list = check::confirm(ctx, cluster, &request, list).await?;
     }

@@ -1,6 +1,9 @@
 //! A node, described.
 
+use std::collections::BTreeSet;
+
 use crate::output::{Column, Doc, Table, Tone, UNKNOWN};
+use dra_model::Kind;
 use dra_reports::describe::{NodeDescription, PoolItem};
 use dra_reports::{ClaimItem, Warnings};
 
@@ -36,6 +39,16 @@ impl Description for NodeDescription {
 
     fn warnings(&self) -> &Warnings {
         &self.warnings
+    }
+
+    fn subjects(&self) -> BTreeSet<String> {
+        let pools = self.pools.iter();
+        let pools = pools.map(|pool| format!("pool/{}/{}", pool.driver, pool.pool));
+        let node = parts::subject(Kind::Node, &self.identity);
+        parts::subjects(&self.devices)
+            .chain(pools)
+            .chain([node])
+            .collect()
     }
 
     fn doc(&self) -> Doc {

@@ -33,6 +33,20 @@ pub(super) fn pairs<T: std::fmt::Display>(pairs: &[(Str, T)]) -> Vec<String> {
     pairs.map(|(key, value)| format!("{key}={value}")).collect()
 }
 
+/// The object as a subject of findings.
+pub(super) fn subject(kind: Kind, identity: &Identity) -> String {
+    let name = &identity.name;
+    match identity.namespace.as_str() {
+        "" => format!("{}/{name}", kind.singular()),
+        namespace => format!("{}/{namespace}/{name}", kind.singular()),
+    }
+}
+
+/// The devices as subjects of findings.
+pub(super) fn subjects(devices: &[DeviceItem]) -> impl Iterator<Item = String> {
+    devices.iter().map(|item| format!("device/{}", item.id()))
+}
+
 /// What `check` finds of it, as `check` shows it.
 pub(super) fn findings(doc: &mut Doc, page: Page, found: &ObjectFindings) {
     doc.section("Findings", |section| {

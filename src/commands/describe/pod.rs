@@ -1,5 +1,7 @@
 //! A pod, described.
 
+use std::collections::BTreeSet;
+
 use crate::output::{Doc, Tone, list_or_none};
 use dra_model::{Kind, Time};
 use dra_reports::Warnings;
@@ -12,6 +14,15 @@ impl Description for PodDescription {
 
     fn warnings(&self) -> &Warnings {
         &self.warnings
+    }
+
+    fn subjects(&self) -> BTreeSet<String> {
+        let claims = self.claims.iter().filter_map(|claim| claim.claim.as_ref());
+        let namespace = &self.identity.namespace;
+        let claims = claims.map(|claim| format!("resourceclaim/{namespace}/{claim}"));
+        claims
+            .chain([parts::subject(Kind::Pod, &self.identity)])
+            .collect()
     }
 
     fn why(&self) -> Option<(Kind, &Identity)> {

@@ -1,5 +1,7 @@
 //! A pool, described.
 
+use std::collections::BTreeSet;
+
 use crate::output::{Column, Detail, Doc, Table, Tone, age};
 use dra_model::Time;
 use dra_reports::Warnings;
@@ -23,6 +25,16 @@ impl Description for PoolDescription {
 
     fn warnings(&self) -> &Warnings {
         &self.warnings
+    }
+
+    fn subjects(&self) -> BTreeSet<String> {
+        let slices = self.slices.iter().chain(&self.outdated_slices);
+        let slices = slices.map(|slice| format!("resourceslice/{}", slice.name));
+        let pool = format!("pool/{}/{}", self.driver, self.pool);
+        parts::subjects(&self.devices)
+            .chain(slices)
+            .chain([pool])
+            .collect()
     }
 
     fn doc(&self) -> Doc {

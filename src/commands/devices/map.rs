@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::commands::shown::numbered;
+use crate::commands::usage::SHORT_BAR;
 use crate::output::{Column, Doc, Page, Report, Span, Table, Tone, View, span, width_of};
 use dra_allocator::devices::ClassSelectors;
 use dra_model::{Cluster, Str};
@@ -28,23 +29,47 @@ pub(in crate::commands) struct Picture {
     pub(in crate::commands) map: DeviceMap,
 }
 
-/// A row of the form for pipes, and for web pages, where nodes that look the same share one.
-struct Line<'m> {
-    nodes: &'m str,
+/// The devices of a driver on a node, or in a pool that several nodes reach: a row of the form for pipes and of `top`, and for web pages, where
+/// nodes that look the same share one.
+pub(in crate::commands) struct Line<'m> {
+    pub(in crate::commands) nodes: &'m str,
     driver: &'m str,
     cell: &'m MapCell,
     letters: &'m [char],
 }
 
 impl<'m> Line<'m> {
-    const COLUMNS: &'m [Column<Self>] = &[
+    pub(in crate::commands) const COLUMNS: &'m [Column<Self, Page>] = &[
         Column::inner("NODE", |line, cell| cell.text(line.nodes)),
         Column::inner("DRIVER", |line, cell| cell.text(line.driver)),
         Column::inner("IN USE", |line, cell| cell.text(in_use(line.cell))),
+        Column::inner("", |line, cell| {
+            let MapCell { marks, held } = line.cell;
+            if cell.context.is_terminal() {
+                cell.text(cell.context.bar(*held as u64, marks.len() as u64, SHORT_BAR));
+            }
+        }),
         Column::inner("DEVICES", |line, cell| {
             cell.pieces(signs(&line.cell.marks, line.letters, ASCII));
         }),
     ];
+
+    /// The lines of a row of the map.
+    pub(in crate::commands) fn of(
+        map: &'m DeviceMap,
+        nodes: &'m str,
+        row: &'m MapRow,
+        letters: &'m [char],
+    ) -> impl Iterator<Item = Self> {
+        let cells = map.drivers.iter().zip(&row.cells);
+        let cells = cells.filter(|(_, cell)| !cell.marks.is_empty());
+        cells.map(move |(driver, cell)| Self {
+            nodes,
+            driver,
+            cell,
+            letters,
+        })
+    }
 }
 
 /// A sign of the map, and what it means.
@@ -114,18 +139,10 @@ impl Picture {
                 (numbered(names.map(String::as_str), page).join(", "), row)
             })
             .collect();
-        let lines = rows.iter().flat_map(|(nodes, row)| {
-            let cells = self.map.drivers.iter().zip(&row.cells);
-            cells
-                .filter(|(_, cell)| !cell.marks.is_empty())
-                .map(|(driver, cell)| Line {
-                    nodes,
-                    driver,
-                    cell,
-                    letters,
-                })
-        });
-        let table = Table::of(Line::COLUMNS, lines.collect::<Vec<_>>());
+        let lines = rows
+            .iter()
+            .flat_map(|(nodes, row)| Line::of(&self.map, nodes, row, letters));
+        let table = Table::with(Line::COLUMNS, page.detail(), &page, lines);
         if table.is_empty() {
             return table.into();
         }
@@ -156,7 +173,7 @@ impl Picture {
     }
 }
 
-pub(in crate::commands) fn in_use(cell: &MapCell) -> String {
+fn in_use(cell: &MapCell) -> String {
     format!("{}/{}", cell.held, cell.marks.len())
 }
 
@@ -208,14 +225,6 @@ fn tone_among(mark: Mark, letters: &[char]) -> Tone {
         Mark::Held(Some(holder)) if holder >= letters.len() => Tone::Plain,
         mark => tone(mark),
     }
-}
-
-/// The signs of all devices of a cell.
-pub(in crate::commands) fn signs_of(cell: &MapCell, letters: &[char]) -> String {
-    cell.marks
-        .iter()
-        .map(|mark| sign(*mark, letters, ASCII))
-        .collect()
 }
 
 fn tone(mark: Mark) -> Tone {

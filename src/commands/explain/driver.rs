@@ -7,11 +7,10 @@ use super::report::folded;
 
 const NODES: &[Column<DriverNodes>] = &[
     Column::inner("NODES", |row, cell| {
-        let names: Vec<&str> = row.nodes.iter().map(|name| name.as_str()).collect();
-        if names.is_empty() {
+        if row.nodes.is_empty() {
             cell.text("<several>");
         } else {
-            cell.text(folded(&names, cell.detail));
+            cell.text(folded(&row.nodes, cell.detail));
         }
     }),
     Column::inner("POD", |row, cell| cell.option(row.pod.as_deref())),
@@ -52,8 +51,7 @@ fn rest(chain: &DriverChain, detail: Detail, doc: &mut Doc) {
         section.table(Table::new(NODES, detail, &chain.nodes));
         for row in &chain.nodes {
             if let Some(broken) = &row.broken {
-                let names: Vec<&str> = row.nodes.iter().map(|name| name.as_str()).collect();
-                section.text(format_args!("{}: {broken}", folded(&names, detail)));
+                section.text(format_args!("{}: {broken}", folded(&row.nodes, detail)));
             }
         }
     });

@@ -1,6 +1,6 @@
 //! Output of `explain` without an argument: everything pending, by cause.
 
-use crate::output::{Column, Doc, Page, Report, Table, Tone, View, counted, list_or_none, span};
+use crate::output::{Column, Doc, Page, Report, Table, Tone, View, counted, list_or_none, present, span};
 use dra_model::{Kind, by_number};
 use dra_reports::allocation::Target;
 use dra_reports::explanation::{ClusterVerdict, RISKY};
@@ -9,6 +9,7 @@ use dra_reports::{CauseItem, ExplanationList, Started, instruction};
 
 use super::report::{name, plain, tone_of};
 use crate::commands::fleet::{Asked, OfCluster};
+use crate::commands::shown;
 
 /// Causes that a terminal shows.
 const CAUSES: usize = 8;
@@ -146,26 +147,25 @@ fn states(items: &[&CauseItem]) -> Vec<String> {
             .sum::<usize>();
     let are = if pending == 1 { "is" } else { "are" };
     let pending = (pending > 0).then(|| format!("{} {are} pending", objects_with(pods, items)));
-    let some = |count, one, many| (count > 0).then(|| counted(count, one, many));
     let Started {
         running,
         terminating,
         failed,
     } = started;
-    let others = [
-        some(
+    let others = present([
+        (
             running,
             "running pod has a problem",
             "running pods have a problem",
         ),
-        some(
+        (
             terminating,
             "terminating pod has a problem",
             "terminating pods have a problem",
         ),
-        some(failed, "pod failed", "pods failed"),
-    ];
-    pending.into_iter().chain(others.into_iter().flatten()).collect()
+        (failed, "pod failed", "pods failed"),
+    ]);
+    pending.into_iter().chain(others).collect()
 }
 
 fn counted_pods(items: &[&CauseItem]) -> usize {
@@ -226,9 +226,9 @@ fn cause(item: &CauseItem, page: Page, doc: &mut Doc) {
     );
     if item.count() > 1 {
         let all = [&item.pods, &item.claims, &item.owners];
-        let mut names: Vec<String> = all.into_iter().flat_map(|of| numbered(of)).collect();
-        names.truncate(page.told(NAMED, item.count()));
-        doc.hanging(4, format!("    {}", some_of(names, item.count())));
+        let names: Vec<String> = all.into_iter().flat_map(|of| numbered(of)).collect();
+        let told = page.told(NAMED, names.len());
+        doc.hanging(4, format!("    {}", shown::first(&names, told)));
     }
     if let Some(next) = &item.next {
         doc.hanging(4, format!("    {next}"));
@@ -275,29 +275,20 @@ fn numbered(targets: &[Target]) -> Vec<String> {
     names
 }
 
-/// `names`, and how many of `all` there are besides.
-fn some_of(names: Vec<String>, all: usize) -> String {
-    let rest = all - names.len();
-    let names = names.join(", ");
-    match rest {
-        0 => names,
-        rest => format!("{names} and {rest} more"),
-    }
-}
-
 fn objects_of(items: &[&CauseItem]) -> String {
     objects_with(counted_pods(items), items)
 }
 
 /// The claims and owners of `items` besides so many pods.
 fn objects_with(pods: usize, items: &[&CauseItem]) -> String {
-    let claims: usize = items.iter().map(|item| item.claims.len()).sum();
-    let pods = (pods > 0).then(|| counted(pods, "pod", "pods"));
-    let claims = (claims > 0).then(|| counted(claims, "claim without a pod", "claims without a pod"));
-    let owners: usize = items.iter().map(|item| item.owners.len()).sum();
-    let owners = (owners > 0).then(|| counted(owners, "owner without pods", "owners without pods"));
-    let both: Vec<String> = pods.into_iter().chain(claims).chain(owners).collect();
-    both.join(" and ")
+    let claims = items.iter().map(|item| item.claims.len()).sum();
+    let owners = items.iter().map(|item| item.owners.len()).sum();
+    let objects = present([
+        (pods, "pod", "pods"),
+        (claims, "claim without a pod", "claims without a pod"),
+        (owners, "owner without pods", "owners without pods"),
+    ]);
+    objects.join(" and ")
 }
 
 fn objects(count: usize) -> String {

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use itertools::Itertools as _;
+
 use super::target::resource;
 use super::words;
 use crate::output::{Cell, Column, Detail, Doc, Page, Span, Table, Tone, counted, span};
+use dra_model::Str;
 use dra_reports::allocation::Target;
 use dra_reports::explanation::{
     AlikeReason, ClusterVerdict, DeviceCount, Explanation, FilterCount, FixItem, Helps, NodeGroupItem,
@@ -20,10 +23,7 @@ const FILTERS: &[Column<FilterCount>] = &[
 const REASONS: &[Column<AlikeReason>] = &[
     Column::inner("REQUEST", |reason, cell| cell.option(reason.request.as_ref())),
     Column::inner("CODE", |reason, cell| cell.text(reason.code())),
-    Column::inner("DEVICES", |reason, cell| {
-        let names: Vec<&str> = reason.devices.iter().map(|name| name.as_str()).collect();
-        cell.list(names);
-    }),
+    Column::inner("DEVICES", |reason, cell| cell.list(&reason.devices)),
     Column::inner("REASON", |reason, cell| cell.text(reason.message())),
 ];
 
@@ -143,7 +143,6 @@ pub(super) fn plain(text: impl std::fmt::Display) -> Span {
 /// Why each node is out, by request and device, those with the same reasons together.
 fn nodes(doc: &mut Doc, explanation: &Explanation, page: Page) {
     for (reasons, names) in explanation.alike() {
-        let names: Vec<&str> = names.into_iter().map(|name| name.as_str()).collect();
         doc.section(&format!("Nodes {}", words::shortened(&names, page)), |section| {
             section.table(Table::of(REASONS, reasons));
         });
@@ -151,12 +150,12 @@ fn nodes(doc: &mut Doc, explanation: &Explanation, page: Page) {
 }
 
 /// The names, or where they are many the first and how many more look the same, as a map has it.
-pub(super) fn folded(names: &[&str], detail: Detail) -> String {
+pub(super) fn folded(names: &[Str], detail: Detail) -> String {
     match names {
         [first, rest @ ..] if detail == Detail::Normal && rest.len() >= NAMED => {
             format!("{first} +{}", rest.len())
         }
-        _ => names.join(","),
+        _ => names.iter().join(","),
     }
 }
 
@@ -235,10 +234,9 @@ fn groups(groups: &[NodeGroupItem], page: Page, doc: &mut Doc) {
     let mut lines = Vec::new();
     let (told, rest) = groups.split_at(page.told(GROUPS, groups.len()));
     for group in told {
-        let names: Vec<&str> = group.nodes.iter().map(|name| name.as_str()).collect();
         // The reason is that of the first request.
         let line = |count: Option<&DeviceCount>, is_first: bool| NodeLine {
-            nodes: folded(&names, page.detail()),
+            nodes: folded(&group.nodes, page.detail()),
             several,
             count: count.cloned(),
             why: words::why(group.reason.as_ref().filter(|_| is_first), count),

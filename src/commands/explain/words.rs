@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 
+use itertools::Itertools as _;
+
 use crate::output::Page;
 use dra_reports::explanation::{ClusterVerdict, DeviceCount, Explanation, FixItem, GetsItem, RISKY, Remake};
 
@@ -9,11 +11,12 @@ use dra_reports::explanation::{ClusterVerdict, DeviceCount, Explanation, FixItem
 const NAMED: usize = 8;
 
 /// The first few names, and how many there are besides.
-pub(super) fn shortened(names: &[&str], page: Page) -> String {
+pub(super) fn shortened(names: &[impl Display], page: Page) -> String {
     let (told, rest) = names.split_at(page.told(NAMED, names.len()));
+    let told = told.iter().join(",");
     match rest.len() {
-        0 => told.join(","),
-        rest => format!("{} and {rest} more", told.join(",")),
+        0 => told,
+        rest => format!("{told} and {rest} more"),
     }
 }
 
@@ -65,10 +68,7 @@ pub(super) fn proof(fix: &FixItem, page: Page) -> String {
     let mut proof = match (fix.proven, fix.nodes.as_slice()) {
         (false, _) => "not tested".to_owned(),
         (true, []) => "tested".to_owned(),
-        (true, nodes) => {
-            let names: Vec<&str> = nodes.iter().map(|name| name.as_str()).collect();
-            format!("tested: fits on {}", shortened(&names, page))
-        }
+        (true, nodes) => format!("tested: fits on {}", shortened(nodes, page)),
     };
     if fix.proven && !fix.minimal {
         proof.push_str("; a smaller change may exist");

@@ -7,7 +7,6 @@ use anyhow::Context as _;
 use clap::ValueHint;
 use itertools::Itertools as _;
 
-use crate::commands::places::Written;
 use crate::commands::{duration, places, successor};
 use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
@@ -114,7 +113,7 @@ pub(super) async fn run(
     let time = args.time(live_flag)?;
     let out = args.out.as_deref().map(Destination::of).transpose()?;
     if let Some(out) = &out {
-        Written::new().with("--out", out).check(&places::from(ctx))?;
+        places::check(places::written("--out", out), &places::from(ctx))?;
         successor::read_twice(ctx)?;
     }
     let needs = if out.is_some() {

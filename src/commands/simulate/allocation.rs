@@ -7,14 +7,14 @@ use clap::ValueHint;
 use itertools::Itertools;
 
 use super::super::objects::{Found, Named};
-use super::super::{judging, objects, presence, threads};
+use super::super::{explain, judging, objects, presence, threads};
 use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
 use crate::output::{Column, Doc, NONE, Page, Report, Table, Tone, View};
 use dra_model::{Claim, Cluster, Kind, Object, Pod};
 use dra_reports::allocation::{
     self, ALLOCATION_NEEDS, AllocationReport, ClaimAllocation, Exactness, Fit, NodeResult, Placement,
-    Settings, Target, Units,
+    Settings, Units,
 };
 use dra_reports::presence::Mention;
 use dra_reports::script::{Command, Script};
@@ -171,7 +171,8 @@ async fn judged(ctx: &Ctx, args: &Args) -> anyhow::Result<AllocationReport> {
         });
         changes.extend(pods);
     }
-    presence::demand_all(ctx, &cluster, &assumed_of(ctx, args)?).await?;
+    let assumed: Vec<Mention> = changes.iter().filter_map(about).collect();
+    presence::demand_all(ctx, &cluster, &assumed).await?;
     let manifest = judging::add_manifests(ctx, &mut cluster, &args.files).await?;
     for change in &changes {
         change.apply(&mut cluster).map_err(|why| -> anyhow::Error {
@@ -202,37 +203,25 @@ async fn judged(ctx: &Ctx, args: &Args) -> anyhow::Result<AllocationReport> {
     Ok(report)
 }
 
-/// Returns what the changes that the flags ask for are about.
-fn assumed_of(ctx: &Ctx, args: &Args) -> anyhow::Result<Vec<Mention>> {
-    let mut mentions = Vec::new();
-    for claim in &args.release {
-        mentions.push(Mention::Object(Kind::ResourceClaim, objects::claim(ctx, claim)?));
-    }
-    for untaint in &args.untaint {
-        mentions.push(match untaint {
-            Untaint::Rule(name) => Mention::scoped(Kind::DeviceTaintRule, name.clone()),
-            Untaint::Devices { devices, .. } => Mention::Devices(devices.clone()),
-        });
-    }
-    mentions.extend(
-        args.taint
-            .iter()
-            .map(|taint| Mention::Devices(taint.devices.clone())),
-    );
-    mentions.extend(
-        args.remove_node
-            .iter()
-            .map(|node| Mention::scoped(Kind::Node, node.as_str())),
-    );
-    Ok(mentions)
+/// Returns what a change that a flag asks for is about.
+fn about(change: &WhatIf) -> Option<Mention> {
+    Some(match change {
+        WhatIf::Release(key) => Mention::Object(Kind::ResourceClaim, key.clone()),
+        WhatIf::Untaint(Untaint::Rule(name)) => Mention::scoped(Kind::DeviceTaintRule, name.clone()),
+        WhatIf::Untaint(Untaint::Devices { devices, .. }) => Mention::Devices(devices.clone()),
+        WhatIf::Taint(taint) => Mention::Devices(taint.devices.clone()),
+        WhatIf::RemoveNode(node) => Mention::scoped(Kind::Node, node.clone()),
+        WhatIf::Add(_) | WhatIf::Unplace(_) => return None,
+    })
 }
 
 /// The changes that the flags ask for.
 fn what_ifs(ctx: &Ctx, cluster: &Cluster, args: &Args) -> anyhow::Result<Vec<WhatIf>> {
-    let mut changes = Vec::new();
-    for claim in &args.release {
-        changes.push(WhatIf::Release(objects::claim(ctx, claim)?));
-    }
+    let released = args
+        .release
+        .iter()
+        .map(|claim| objects::claim(ctx, claim).map(WhatIf::Release));
+    let mut changes: Vec<WhatIf> = released.collect::<Result<_, _>>()?;
     changes.extend(args.untaint.iter().cloned().map(WhatIf::Untaint));
     changes.extend(args.taint.iter().cloned().map(WhatIf::Taint));
     changes.extend(
@@ -315,13 +304,12 @@ async fn units(
 
 /// A pod that runs is judged as if it were still to be placed, in addition to itself.
 fn unbound(ctx: &Ctx, pod: &Arc<Pod>) -> Arc<Pod> {
-    let Some(node) = pod.node() else {
-        return Arc::clone(pod);
-    };
-    ctx.warn(format!(
-        "pod/{} is already bound to {node}, so only that node is simulated; `--as-new` simulates all nodes",
-        pod.key()
-    ));
+    if let Some(node) = pod.node() {
+        ctx.warn(format!(
+            "pod/{} is already bound to {node}, so only that node is simulated; `--as-new` simulates all nodes",
+            pod.key()
+        ));
+    }
     Arc::clone(pod)
 }
 
@@ -378,7 +366,7 @@ impl Report for AllocationReport {
 
     fn view(&self, page: Page) -> View {
         let mut doc = Doc::new();
-        doc.list("Object", self.targets.iter().map(target))
+        doc.list("Object", self.targets.iter().map(explain::name))
             .any("As If", &self.assumed);
         let fits = self.nodes.iter().filter(|node| node.result == Fit::Fits).count();
         let result = match self.result {
@@ -460,11 +448,6 @@ fn explain(report: &AllocationReport) -> Option<Script> {
     let command = Command::dra("explain").here().object(kind, &only.name);
     let command = command.namespace(&only.namespace).done().ok()?;
     (report.result == Fit::DoesNotFit).then_some(command)
-}
-
-fn target(target: &Target) -> String {
-    let kind = if target.kind == "Pod" { "pod" } else { "claim" };
-    format!("{kind}/{}/{}", target.namespace, target.name)
 }
 
 /// `request:pool/device` of all claims.

@@ -8,6 +8,7 @@ mod words;
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use itertools::Itertools as _;
 
 use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
@@ -72,8 +73,8 @@ pub(crate) struct Args {
     /// Taint of the selected devices
     ///
     /// Tolerations are compared with it.
-    #[arg(long, value_name = "KEY[=VALUE]", default_value = "kubectl-dra/simulated")]
-    key: KeyArgument,
+    #[arg(long, value_name = "KEY[=VALUE]", default_value = "kubectl-dra/simulated", value_parser = key)]
+    key: (Str, Str),
     /// Also show which pods tolerate which taint, and until when
     #[arg(long)]
     toleration_report: bool,
@@ -88,24 +89,10 @@ pub(crate) struct Args {
 }
 
 /// Key and value of a taint.
-#[derive(Clone, Debug)]
-struct KeyArgument {
-    key: String,
-    value: String,
-}
-
-impl std::str::FromStr for KeyArgument {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (key, value) = text.split_once('=').unwrap_or((text, ""));
-        if key.is_empty() {
-            return Err("the taint needs a key".to_owned());
-        }
-        Ok(Self {
-            key: key.to_owned(),
-            value: value.to_owned(),
-        })
+fn key(text: &str) -> Result<(Str, Str), &'static str> {
+    match text.split_once('=').unwrap_or((text, "")) {
+        ("", _) => Err("the taint needs a key"),
+        (key, value) => Ok((key.into(), value.into())),
     }
 }
 
@@ -312,9 +299,10 @@ fn rules(ctx: &Ctx, args: &Args, cluster: &Cluster, is_empty: &mut bool) -> anyh
         device: text(&args.device),
     };
     if !choice.is_empty() {
+        let (key, value) = args.key.clone();
         let taint = Taint {
-            key: args.key.key.as_str().into(),
-            value: args.key.value.as_str().into(),
+            key,
+            value,
             effect: NO_EXECUTE.into(),
             time_added: None,
         };
@@ -388,20 +376,14 @@ fn changes(
             ));
         }
     }
-    // One update for each slice, as a driver publishes it.
-    let mut last: Vec<Change> = Vec::new();
-    for change in changes {
-        last.retain(|known| !is_same_object(known, &change));
-        last.push(change);
-    }
+    // One update for each slice, as a driver publishes it: the last one.
+    let object = |change: &Change| match change {
+        Change::Put(object) => (object.kind(), object.metadata().key()),
+        Change::Delete(kind, key) => (*kind, key.clone()),
+    };
+    let mut last: Vec<Change> = changes.into_iter().rev().unique_by(object).collect();
+    last.reverse();
     Ok(last)
-}
-
-fn is_same_object(a: &Change, b: &Change) -> bool {
-    match (a, b) {
-        (Change::Put(a), Change::Put(b)) => a.kind() == b.kind() && a.metadata().key() == b.metadata().key(),
-        _ => false,
-    }
 }
 
 fn outcome(

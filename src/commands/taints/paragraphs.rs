@@ -2,7 +2,7 @@
 
 use super::{previewed, source, tone};
 use crate::commands::shown;
-use crate::output::{Doc, Page, Tone, age, counted, human_duration, span, when};
+use crate::output::{Doc, Page, Tone, age, counted, span, when};
 use dra_model::{NO_EFFECT, Time};
 use dra_reports::{TaintItem, TaintList, Tolerated, Tolerates};
 
@@ -35,12 +35,8 @@ const NAMED: usize = 20;
 
 /// The names, and how many more there are.
 fn named(names: impl IntoIterator<Item = impl std::fmt::Display>, page: Page) -> String {
-    let names: Vec<String> = names.into_iter().map(|name| name.to_string()).collect();
-    let (told, rest) = names.split_at(page.told(NAMED, names.len()));
-    match rest.len() {
-        0 => told.join(", "),
-        rest => format!("{} and {rest} more", told.join(", ")),
-    }
+    let names: Vec<_> = names.into_iter().collect();
+    shown::first(&names, page.told(NAMED, names.len()))
 }
 
 fn paragraph(doc: &mut Doc, item: &TaintItem, now: Time, page: Page) {
@@ -152,11 +148,8 @@ fn of_pods(item: &TaintItem, pods: &[Tolerated], now: Time, page: Page, say: &mu
 /// `now`, `in 59m`.
 fn due_in(due: Time, now: Time) -> String {
     if due <= now {
-        return "now".to_owned();
+        "now".to_owned()
+    } else {
+        format!("in {}", age(due, Some(now)))
     }
-    let left = due.unix_nanoseconds() - now.unix_nanoseconds();
-    format!(
-        "in {}",
-        human_duration(jiff::SignedDuration::from_nanos_i128(left))
-    )
 }

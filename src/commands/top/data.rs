@@ -3,14 +3,14 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use crate::commands::devices::map::Picture;
+use crate::commands::devices::map::{self, Line, Picture};
 use crate::commands::explain::{self, Topic};
-use crate::commands::{devices, judging, status, threads, usage};
+use crate::commands::{judging, status, threads, usage};
 use crate::output::{Column, Page, Span, Table, Tone, UNKNOWN, age, counted, span};
 use dra_model::{Cluster, Event, Key, Kind, Pod, Str, Time};
 use dra_reports::allocation::{Settings, Target};
 use dra_reports::{
-    CauseItem, ExplanationList, MapCell, Selection, UsageBy, UsageGroup, UsageItem, all_missing, explain_all,
+    CauseItem, ExplanationList, Selection, UsageBy, UsageGroup, UsageItem, all_missing, explain_all,
 };
 
 /// Events that are kept: the newest ones.
@@ -101,24 +101,16 @@ impl Shows {
 
     fn nodes(&self, cluster: &Cluster) -> Pane {
         let Picture { map, .. } = Picture::of(cluster, self.selection.namespace.as_ref(), self.by_of_map());
-        let letters = devices::letters(&map.holders);
-        let lines = map.rows.iter().flat_map(|row| {
-            let cells = map.drivers.iter().zip(&row.cells);
-            let cells = cells.filter(|(_, cell)| !cell.marks.is_empty());
-            cells.map(|(driver, cell)| NodeLine {
-                node: &row.name,
-                driver,
-                cell,
-                letters: &letters,
-                page: self.page,
-            })
-        });
-        let lines: Vec<NodeLine<'_>> = lines.collect();
+        let letters = map::letters(&map.holders);
+        let lines = map.rows.iter();
+        let lines = lines.flat_map(|row| Line::of(&map, &row.name, row, &letters));
+        let lines: Vec<Line<'_>> = lines.collect();
         let opens = lines.iter().map(|line| {
-            let name = Str::from(line.node);
+            let name = Str::from(line.nodes);
             cluster.node(&name).map(|_| Topic::Object(format!("node/{name}")))
         });
-        Pane::new(Table::of(NodeLine::COLUMNS, &lines), opens)
+        let table = Table::with(Line::COLUMNS, self.page.detail(), &self.page, &lines);
+        Pane::new(table, opens)
     }
 
     /// Rows are nodes already.
@@ -172,30 +164,6 @@ impl Pane {
             opens: opens.into_iter().collect(),
         }
     }
-}
-
-/// The devices of a driver on a node, or in a pool that several nodes reach.
-struct NodeLine<'m> {
-    node: &'m str,
-    driver: &'m Str,
-    cell: &'m MapCell,
-    letters: &'m [char],
-    page: Page,
-}
-
-impl<'m> NodeLine<'m> {
-    const COLUMNS: &'m [Column<Self>] = &[
-        Column::inner("NODE", |line, cell| cell.text(line.node)),
-        Column::inner("DRIVER", |line, cell| cell.text(line.driver)),
-        Column::inner("IN USE", |line, cell| cell.text(devices::in_use(line.cell))),
-        Column::inner("", |line, cell| {
-            let MapCell { marks, held } = line.cell;
-            cell.text(line.page.bar(*held as u64, marks.len() as u64, usage::SHORT_BAR));
-        }),
-        Column::inner("DEVICES", |line, cell| {
-            cell.text(devices::signs_of(line.cell, line.letters));
-        }),
-    ];
 }
 
 /// That so many pods and claims are pending for causes which were not looked for.

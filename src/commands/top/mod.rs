@@ -106,7 +106,7 @@ async fn show(
     mut view: View,
 ) -> anyhow::Result<()> {
     let mut screen = ctx.printer().full_screen()?;
-    let mut inputs = FullScreen::inputs()?;
+    let mut keys = FullScreen::keys()?;
     let mut troubles: BTreeMap<Kind, String> = BTreeMap::new();
     let is_live = watch.is_some();
     let time = |cluster: &Cluster| if is_live { ctx.clock() } else { ctx.now(cluster) };
@@ -137,7 +137,7 @@ async fn show(
         screen.draw(&view.draw(columns, lines))?;
         tokio::select! {
             biased;
-            input = inputs.recv() => match input.map_or(Action::Quit, |input| view.input(input)) {
+            key = keys.recv() => match key.map_or(Action::Quit, |key| view.press(key)) {
                 Action::Draw => {}
                 Action::Quit => return Ok(()),
                 Action::Explain(topic) => {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::data::{Data, Pane};
 use crate::commands::explain::Topic;
-use crate::output::{Input, Page, Span, Tone, folded, span, width_of};
+use crate::output::{INTERRUPT, KeyCode, Page, Span, Tone, folded, span, width_of};
 
 /// The space between columns.
 const GAP: usize = 2;
@@ -142,16 +142,19 @@ impl View {
         let table = &self.data.panes[tab].table;
         let is_shown = |row: &usize| {
             self.filter.is_empty()
-                || table
-                    .row(*row)
-                    .any(|(_, text)| text.to_lowercase().contains(&self.filter))
+                || table.rows()[*row]
+                    .iter()
+                    .any(|cell| cell.text.to_lowercase().contains(&self.filter))
         };
-        let mut rows: Vec<usize> = (0..table.rows()).filter(is_shown).collect();
+        let mut rows: Vec<usize> = (0..table.rows().len()).filter(is_shown).collect();
         let Place {
             column, is_reversed, ..
         } = self.places[tab];
         if let Some(column) = column {
-            let key = |row: &usize| table.row(*row).nth(column).map_or("", |(_, text)| text);
+            let key = |row: &usize| {
+                let cell = table.rows()[*row].get(column);
+                cell.map_or("", |cell| &*cell.text)
+            };
             rows.sort_by(|a, b| compare(key(a), key(b)));
         }
         if is_reversed {
@@ -166,14 +169,13 @@ impl View {
     }
 
     /// Does what a key asks for.
-    pub(super) fn input(&mut self, input: Input) -> Action {
-        match input {
-            Input::Interrupt => return Action::Quit,
-            Input::Resize => {}
-            _ if self.is_typing => self.typed(input),
-            Input::Character('q') => return Action::Quit,
-            _ if self.text.is_some() => self.scroll(input),
-            Input::Enter => {
+    pub(super) fn press(&mut self, key: KeyCode) -> Action {
+        match key {
+            INTERRUPT => return Action::Quit,
+            _ if self.is_typing => self.typed(key),
+            KeyCode::Char('q') => return Action::Quit,
+            _ if self.text.is_some() => self.scroll(key),
+            KeyCode::Enter => {
                 let row = self.selected(self.tab);
                 let opens = &self.data.panes[self.tab].opens;
                 return match row.and_then(|row| opens.get(row)).cloned().flatten() {
@@ -181,22 +183,22 @@ impl View {
                     None => Action::Draw,
                 };
             }
-            Input::Character('?') => self.help(),
-            Input::Character('/') => self.is_typing = true,
-            Input::Escape => self.filter_by(String::new()),
-            Input::Tab => self.tab = (self.tab + 1) % self.places.len(),
-            Input::BackTab => self.tab = (self.tab + self.places.len() - 1) % self.places.len(),
-            Input::Character(digit @ '1'..='4') => self.tab = digit as usize - '1' as usize,
-            Input::Character('s') => self.sort(1),
-            Input::Character('S') => self.sort(-1),
-            Input::Character('r') => {
+            KeyCode::Char('?') => self.help(),
+            KeyCode::Char('/') => self.is_typing = true,
+            KeyCode::Esc => self.filter_by(String::new()),
+            KeyCode::Tab => self.tab = (self.tab + 1) % self.places.len(),
+            KeyCode::BackTab => self.tab = (self.tab + self.places.len() - 1) % self.places.len(),
+            KeyCode::Char(digit @ '1'..='4') => self.tab = digit as usize - '1' as usize,
+            KeyCode::Char('s') => self.sort(1),
+            KeyCode::Char('S') => self.sort(-1),
+            KeyCode::Char('r') => {
                 let place = &mut self.places[self.tab];
                 place.is_reversed = !place.is_reversed;
             }
             _ => {
                 let last = self.rows(self.tab).len().saturating_sub(1);
                 let place = &mut self.places[self.tab];
-                place.row = moved(place.row, input, self.room, last);
+                place.row = moved(place.row, key, self.room, last);
             }
         }
         Action::Draw
@@ -212,15 +214,15 @@ impl View {
         self.tell("Keys".to_owned(), &text);
     }
 
-    fn typed(&mut self, input: Input) {
+    fn typed(&mut self, key: KeyCode) {
         let mut filter = self.filter.clone();
-        match input {
-            Input::Character(character) => filter.extend(character.to_lowercase()),
-            Input::Backspace => {
+        match key {
+            KeyCode::Char(character) => filter.extend(character.to_lowercase()),
+            KeyCode::Backspace => {
                 filter.pop();
             }
-            Input::Enter => self.is_typing = false,
-            Input::Escape => {
+            KeyCode::Enter => self.is_typing = false,
+            KeyCode::Esc => {
                 self.is_typing = false;
                 filter.clear();
             }
@@ -238,14 +240,14 @@ impl View {
         }
     }
 
-    fn scroll(&mut self, input: Input) {
+    fn scroll(&mut self, key: KeyCode) {
         let Some(text) = &mut self.text else { return };
-        if matches!(input, Input::Escape | Input::Backspace | Input::Enter) {
+        if matches!(key, KeyCode::Esc | KeyCode::Backspace | KeyCode::Enter) {
             self.text = None;
             return;
         }
         let last = text.lines.len().saturating_sub(self.room);
-        text.top = moved(text.top, input, self.room, last);
+        text.top = moved(text.top, key, self.room, last);
     }
 
     /// Sorts by the next column that has a header, or by the order that the rows come in.
@@ -309,12 +311,12 @@ impl View {
         drawn.extend(rows.iter().skip(top).take(self.room).map(|row| {
             let is_selected = Some(*row) == selected;
             let mut line = vec![span(Tone::Strong, if is_selected { MARK } else { NO_MARK })];
-            for (column, ((tone, text), width)) in table.row(*row).zip(&widths).enumerate() {
-                let tone = if is_selected { Tone::Strong } else { tone };
+            for (column, (filled, width)) in table.rows()[*row].iter().zip(&widths).enumerate() {
+                let tone = if is_selected { Tone::Strong } else { filled.tone };
                 let text = if column + 1 == widths.len() {
-                    self.page.begin(text, *width)
+                    self.page.begin(&filled.text, *width)
                 } else {
-                    self.page.fit(text, *width)
+                    self.page.fit(&filled.text, *width)
                 };
                 line.extend(cell(tone, &text, *width));
             }
@@ -360,17 +362,17 @@ impl View {
 
     /// The cells of a row that are cut.
     fn cut(&self, row: usize, widths: &[usize]) -> Vec<&str> {
-        let cells = self.data.panes[self.tab].table.row(row).zip(widths);
-        let cut = cells.filter(|((_, text), width)| width_of(text) > **width);
-        cut.map(|((_, text), _)| text).collect()
+        let cells = self.data.panes[self.tab].table.rows()[row].iter().zip(widths);
+        let cut = cells.filter(|(cell, width)| width_of(&cell.text) > **width);
+        cut.map(|(cell, _)| &*cell.text).collect()
     }
 
     /// Number of things that these rows are about.
     fn count(&self, tab: usize, rows: impl Iterator<Item = usize>) -> usize {
         let table = &self.data.panes[tab].table;
         if PER_DRIVER.contains(&tab) {
-            let names = rows.filter_map(|row| table.row(row).next());
-            let names: HashSet<&str> = names.map(|(_, name)| name).collect();
+            let names = rows.filter_map(|row| table.rows()[row].first());
+            let names: HashSet<&str> = names.map(|name| &*name.text).collect();
             names.len()
         } else {
             rows.count()
@@ -381,7 +383,7 @@ impl View {
     fn tabs(&self, rows: &[usize]) -> Vec<Span> {
         let mut line = Vec::new();
         for (tab, (pane, title)) in self.data.panes.iter().zip(TABS).enumerate() {
-            let all = self.count(tab, 0..pane.table.rows());
+            let all = self.count(tab, 0..pane.table.rows().len());
             let count = match self.count(self.tab, rows.iter().copied()) {
                 shown if tab == self.tab && shown < all => format!("{shown} of {all}"),
                 _ => all.to_string(),
@@ -424,8 +426,8 @@ impl View {
             .map(|header| width_of(header) + 1)
             .collect();
         for row in rows {
-            for (width, (_, text)) in widths.iter_mut().zip(table.row(*row)) {
-                *width = (*width).max(width_of(text));
+            for (width, cell) in widths.iter_mut().zip(&table.rows()[*row]) {
+                *width = (*width).max(width_of(&cell.text));
             }
         }
         let gaps = GAP * widths.len().saturating_sub(1);
@@ -479,20 +481,20 @@ fn cell(tone: Tone, text: &str, width: usize) -> [Span; 2] {
 
 /// What distinguishes a row from others: its first two cells, in which names stand, without numbers.
 fn name_of(pane: &Pane, row: usize) -> String {
-    let cells = pane.table.row(row);
-    let names = cells.filter(|(_, text)| number(text).is_none());
-    names.take(2).map(|(_, text)| text).collect::<Vec<_>>().join("\n")
+    let cells = pane.table.rows()[row].iter().map(|cell| &*cell.text);
+    let names = cells.filter(|text| number(text).is_none());
+    names.take(2).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns where a key goes from `at`, with `page` lines on a page, and `last` as the last place.
-fn moved(at: usize, input: Input, page: usize, last: usize) -> usize {
-    let to = match input {
-        Input::Up | Input::Character('k') => at.saturating_sub(1),
-        Input::Down | Input::Character('j') => at + 1,
-        Input::PageUp => at.saturating_sub(page),
-        Input::PageDown | Input::Character(' ') => at + page,
-        Input::Home | Input::Character('g') => 0,
-        Input::End | Input::Character('G') => last,
+fn moved(at: usize, key: KeyCode, page: usize, last: usize) -> usize {
+    let to = match key {
+        KeyCode::Up | KeyCode::Char('k') => at.saturating_sub(1),
+        KeyCode::Down | KeyCode::Char('j') => at + 1,
+        KeyCode::PageUp => at.saturating_sub(page),
+        KeyCode::PageDown | KeyCode::Char(' ') => at + page,
+        KeyCode::Home | KeyCode::Char('g') => 0,
+        KeyCode::End | KeyCode::Char('G') => last,
         _ => at,
     };
     to.min(last)

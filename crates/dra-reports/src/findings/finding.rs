@@ -120,21 +120,6 @@ impl Subject {
         }
     }
 
-    /// Whether it is the object of `kind` that is called `namespace` and `name`, the first empty for what lives in none.
-    pub fn is(&self, kind: Kind, namespace: &str, name: &str) -> bool {
-        self.kind == kind.name() && self.namespace == *namespace && self.name == *name
-    }
-
-    /// `DRIVER/POOL/DEVICE`, for a device.
-    pub fn as_device(&self) -> Option<&Str> {
-        (self.kind == DEVICE).then_some(&self.name)
-    }
-
-    /// `DRIVER/POOL`, for a pool.
-    pub fn as_pool(&self) -> Option<&Str> {
-        (self.kind == POOL).then_some(&self.name)
-    }
-
     /// The kind as kubectl writes it in front of a name.
     pub fn resource(&self) -> String {
         self.kind.to_ascii_lowercase()

@@ -4,6 +4,7 @@ use super::{COLUMNS, Planned, Shown, tone};
 use crate::commands::convert::runbook;
 use crate::commands::shown;
 use crate::output::{Doc, Page, Table, Tone, counted, span};
+use dra_model::Str;
 use dra_reports::conversion::{
     ConversionPlan, Decision, DowngradeCost, GroupPlan, PlannedAction, PlannedClaim, Step,
 };
@@ -168,7 +169,7 @@ fn of_claim(section: &mut Doc, claim: &PlannedClaim) {
     let what = match claim.action {
         PlannedAction::Convert | PlannedAction::Release => {
             let entries = claim.remove.iter().map(ToString::to_string);
-            let pods: Vec<&str> = claim.add.iter().map(|pod| pod.name.as_str()).collect();
+            let pods: Vec<&Str> = claim.add.iter().map(|pod| &pod.name).collect();
             let entries = entries.collect::<Vec<_>>().join(", ");
             match shown::first(&pods, 4) {
                 _ if pods.is_empty() => format!("{entries} is removed: no pod uses the claim"),
@@ -205,15 +206,13 @@ fn of_group(section: &mut Doc, group: &GroupPlan) {
         Decision::KeepRunning => "running",
         Decision::Leave => "leave",
     };
-    let pods: Vec<&str> = group.pods.iter().map(|pod| pod.as_str()).collect();
-    let mut what = if pods.is_empty() {
+    let mut what = if group.pods.is_empty() {
         "no running pod".to_owned()
     } else {
-        shown::first(&pods, 4)
+        shown::first(&group.pods, 4)
     };
     if !group.pending.is_empty() {
-        let pending: Vec<&str> = group.pending.iter().map(|pod| pod.as_str()).collect();
-        what.push_str(&format!("; not scheduled: {}", shown::first(&pending, 4)));
+        what.push_str(&format!("; not scheduled: {}", shown::first(&group.pending, 4)));
     }
     if let Some(reason) = &group.reason {
         what.push_str(&format!("; {reason}"));
