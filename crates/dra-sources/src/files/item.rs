@@ -37,20 +37,6 @@ pub enum Format {
     Yaml,
 }
 
-/// Something found in a file.
-#[derive(Debug)]
-pub(super) enum Event<'a> {
-    Item(json::JsonItem<'a>, Format),
-    Bad {
-        line: u64,
-        index: Option<u64>,
-        message: String,
-        /// `apiVersion` and `kind`, if they can be determined.
-        head: Option<(String, String)>,
-    },
-    ListEnd(&'a ListHead),
-}
-
 /// One complete object, not decoded.
 #[derive(Debug, Clone)]
 pub struct RawItem<'a> {

@@ -15,6 +15,7 @@
 
 mod batch;
 mod error;
+mod fault;
 mod item;
 mod json;
 mod list_head;
@@ -31,7 +32,7 @@ mod yaml;
 pub use batch::{Found, ItemBatch};
 pub use error::ReadError;
 pub use item::{Format, Origin, Problem, RawItem};
-pub use json::{BadItem, Feed, JsonError, JsonErrorKind, JsonEvent, JsonItem, JsonItems, JsonLimits};
+pub use json::{Feed, JsonError, JsonErrorKind, JsonEvent, JsonItem, JsonItems, JsonLimits};
 pub(super) use json::{Named, head, leading_head, named};
 pub use list_head::ListHead;
 pub use options::{Limits, ReadOptions, Source};

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::batch::{Found, ItemBatch};
 use super::error::ReadError;
-use super::item::Event;
 use super::item::{Format, Origin, Problem, RawItem};
 use super::json::{self, JsonEvent, JsonItem, JsonItems, JsonLimits};
 use super::list_head::ListHead;
@@ -157,13 +156,19 @@ impl<E: From<ReadError>> Reader<'_, E> {
         self.source = source.name();
         let mut progress = Progress::default();
         let options = self.options;
-        walk(source, options, &mut |event| {
-            self.event(source, &mut progress, event)
+        walk(source, options, &mut |event, format| {
+            self.event(source, &mut progress, event, format)
         })?;
         Ok(Arc::clone(&self.source))
     }
 
-    fn event(&mut self, source: &Source, progress: &mut Progress, event: Event<'_>) -> Result<(), E> {
+    fn event(
+        &mut self,
+        source: &Source,
+        progress: &mut Progress,
+        event: JsonEvent<'_>,
+        format: Format,
+    ) -> Result<(), E> {
         let file = Arc::clone(&self.source);
         let origin = |line, index| Origin {
             file: Arc::clone(&file),
@@ -171,11 +176,11 @@ impl<E: From<ReadError>> Reader<'_, E> {
             index,
         };
         match event {
-            Event::Item(item, format) => {
+            JsonEvent::Item(item) => {
                 let origin = origin(item.line, item.index);
                 self.listed(source, progress, &item, origin, format)
             }
-            Event::Bad {
+            JsonEvent::Bad {
                 line,
                 index,
                 message,
@@ -186,7 +191,7 @@ impl<E: From<ReadError>> Reader<'_, E> {
                 head,
                 message,
             }),
-            Event::ListEnd(head) => {
+            JsonEvent::ListEnd(head) => {
                 progress.lists += 1;
                 progress.ahead = None;
                 for claimed in std::mem::take(&mut progress.claimed) {
@@ -264,8 +269,8 @@ impl<E: From<ReadError>> Reader<'_, E> {
         };
         let (mut seen, mut found) = (0, None);
         // An error that is none ends the reading.
-        let outcome = walk::<Option<ReadError>>(source, &options, &mut |event| {
-            let Event::ListEnd(head) = event else {
+        let outcome = walk::<Option<ReadError>>(source, &options, &mut |event, _| {
+            let JsonEvent::ListEnd(head) = event else {
                 return Ok(());
             };
             seen += 1;
@@ -348,14 +353,14 @@ impl<E: From<ReadError>> Reader<'_, E> {
                 Ok(Some(JsonEvent::Bad {
                     line,
                     index,
-                    reason,
-                    json,
+                    message,
+                    head,
                 })) => {
                     self.problem(Problem {
                         origin: origin(line, index),
                         object: None,
-                        head: json.and_then(json::certain_head),
-                        message: reason.to_string(),
+                        head,
+                        message,
                     })?;
                 }
                 Ok(Some(JsonEvent::ListEnd(_))) => self.list(&head, list.origin.clone())?,

@@ -317,8 +317,8 @@ fn decode<S: Sink>(
                     sink.item(&item);
                     objects += 1;
                 }
-                Ok(Some(JsonEvent::Bad { index, reason, .. })) => {
-                    sink.sink.bad(numbered(index), reason.to_string());
+                Ok(Some(JsonEvent::Bad { index, message, .. })) => {
+                    sink.sink.bad(numbered(index), message);
                 }
                 Ok(Some(JsonEvent::ListEnd(ended))) => {
                     if let Some(wrong) = oddity(ended, (sink.kind, sink.version), head.is_some()) {

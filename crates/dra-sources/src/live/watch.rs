@@ -630,9 +630,9 @@ impl Watcher {
                         return taken;
                     }
                 }
-                Ok(Some(JsonEvent::Bad { reason, .. })) => {
+                Ok(Some(JsonEvent::Bad { message, .. })) => {
                     taken.heard = true;
-                    self.missed(&mut taken, None, reason.to_string());
+                    self.missed(&mut taken, None, message);
                 }
                 Ok(Some(JsonEvent::ListEnd(_))) => {}
                 Err(error) => {

@@ -5,10 +5,11 @@
 //! between them, and lists between those.
 
 use super::capture::Capture;
-use super::error::{BadItem, JsonError, JsonErrorKind};
+use super::error::{JsonError, JsonErrorKind};
 use super::limits::JsonLimits;
 use super::probe;
 use super::skip::Skip;
+use crate::files::fault::Fault;
 use crate::files::list_head::ListHead;
 
 /// Something found in the text.
@@ -23,9 +24,9 @@ pub enum JsonEvent<'a> {
         /// Its place in the list, from 0.
         index: Option<u64>,
         /// The problem.
-        reason: BadItem,
-        /// Its text, if it is an object whose members can be determined.
-        json: Option<&'a [u8]>,
+        message: String,
+        /// `apiVersion` and `kind`, if they can be determined.
+        head: Option<(String, String)>,
     },
     /// The end of a list, with everything known of it.
     ListEnd(&'a ListHead),
@@ -429,9 +430,13 @@ impl Feed<'_> {
             (items.object_line, too_deep, items.repeats, &mut items.object)
         };
         let limits = items.limits;
-        let (reason, json) = match (capture.finish(self.piece, self.position), repeats) {
-            (json, _) if too_deep => (BadItem::TooDeep { limit: limits.depth }, json),
-            (_, Some(key)) => (BadItem::Repeated { key }, None),
+        let mut head = None;
+        let fault = match (capture.finish(self.piece, self.position), repeats) {
+            (json, _) if too_deep => {
+                head = json.and_then(probe::certain_head);
+                Fault::TooDeep { limit: limits.depth }
+            }
+            (_, Some(key)) => Fault::RepeatedKey { key: key.to_owned() },
             (Some(json @ [b'{', ..]), None) => {
                 return JsonEvent::Item(JsonItem {
                     json,
@@ -440,17 +445,16 @@ impl Feed<'_> {
                     list: is_element.then_some(&items.list),
                 });
             }
-            (Some(_), None) => (BadItem::NotAnObject, None),
-            (None, None) => {
-                let limit = limits.item_bytes;
-                (BadItem::TooLarge { limit }, None)
-            }
+            (Some(_), None) => Fault::NotAnObject,
+            (None, None) => Fault::TooLarge {
+                limit: limits.item_bytes,
+            },
         };
         JsonEvent::Bad {
             line,
             index,
-            reason,
-            json,
+            message: fault.to_string(),
+            head,
         }
     }
 
