@@ -139,7 +139,7 @@ fn decode(batch: &ItemBatch) -> usize {
         Found::Item(item) => {
             serde_json::from_slice::<Object<'_>>(item.json).map_or(0, |object| object.metadata.name.len())
         }
-        Found::List { .. } | Found::Problem(_) => 0,
+        Found::List { .. } | Found::Problem { .. } => 0,
     };
     batch.iter().map(name_length).sum()
 }

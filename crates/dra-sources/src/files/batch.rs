@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::item::{Format, Origin, Problem, RawItem};
+use super::item::{Format, Origin, RawItem};
 use super::list_head::ListHead;
+use crate::needs::Problem;
 
 /// Objects, list heads and problems in the order they were read, in one buffer that can be sent to another thread.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +30,10 @@ enum Entry {
         head: Box<ListHead>,
         origin: Origin,
     },
-    Problem(Problem),
+    Problem {
+        problem: Problem,
+        head: Option<(String, String)>,
+    },
 }
 
 /// Something found in a source.
@@ -44,8 +48,13 @@ pub enum Found<'a> {
         /// Source.
         origin: Origin,
     },
-    /// Something that was meant to be an object and cannot be used.
-    Problem(Problem),
+    /// Something that was meant to be an object and cannot be used. The caller decides whether that is fatal.
+    Problem {
+        /// The problem.
+        problem: Problem,
+        /// `apiVersion` and `kind` of the object, if they can be determined although the rest is unusable.
+        head: Option<(String, String)>,
+    },
 }
 
 impl ItemBatch {
@@ -68,7 +77,7 @@ impl ItemBatch {
                 head: Box::new(head.clone()),
                 origin,
             },
-            Found::Problem(problem) => Entry::Problem(problem),
+            Found::Problem { problem, head } => Entry::Problem { problem, head },
         };
         self.entries.push(entry);
     }
@@ -95,7 +104,10 @@ impl ItemBatch {
                 head,
                 origin: origin.clone(),
             },
-            Entry::Problem(problem) => Found::Problem(problem.clone()),
+            Entry::Problem { problem, head } => Found::Problem {
+                problem: problem.clone(),
+                head: head.clone(),
+            },
         })
     }
 

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use super::json;
 use super::list_head::ListHead;
+use crate::needs::Problem;
+use crate::upgrade::UpgradeError;
 
 /// Source of an object. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,12 +81,8 @@ impl<'a> RawItem<'a> {
     /// The problem that this object could not be used.
     pub fn problem(&self, message: impl Into<String>) -> Problem {
         Problem {
-            origin: self.origin.clone(),
+            place: self.origin.to_string(),
             object: self.name(),
-            head: self
-                .api_version
-                .zip(self.kind)
-                .map(|(version, kind)| (version.to_owned(), kind.to_owned())),
             message: message.into(),
         }
     }
@@ -92,6 +90,21 @@ impl<'a> RawItem<'a> {
     /// A member that says what the object is and is there twice, so that readers differ in what it is.
     pub(crate) fn repeated_head(&self) -> Option<&'static str> {
         json::repeated_head(self.json)
+    }
+
+    /// `apiVersion` and `kind` as far as they are known.
+    pub(crate) fn head(&self) -> Option<(String, String)> {
+        let (version, kind) = self.api_version.zip(self.kind)?;
+        Some((version.to_owned(), kind.to_owned()))
+    }
+
+    /// The problem that this object does not become one of the model.
+    pub(crate) fn undecoded(&self, error: &UpgradeError) -> Problem {
+        match error {
+            UpgradeError::Json(error) => self.decode_problem(error),
+            UpgradeError::Fields { fields, error } => self.decode_problem_in_words(error, fields),
+            error => self.problem(error.to_string()),
+        }
     }
 
     /// The problem that this object could not be decoded, at the line the decoder stopped.
@@ -106,12 +119,15 @@ impl<'a> RawItem<'a> {
     }
 
     /// The same in other words than the decoder's.
-    pub fn decode_problem_in_words(&self, error: &serde_json::Error, words: &str) -> Problem {
-        let mut problem = self.problem(words);
+    fn decode_problem_in_words(&self, error: &serde_json::Error, words: &str) -> Problem {
+        let mut origin = self.origin.clone();
         if self.format == Format::Json {
-            problem.origin.line += (error.line() as u64).saturating_sub(1);
+            origin.line += (error.line() as u64).saturating_sub(1);
         }
-        problem
+        Problem {
+            place: origin.to_string(),
+            ..self.problem(words)
+        }
     }
 }
 
@@ -128,29 +144,6 @@ fn without_types(text: &str) -> Cow<'_, str> {
     };
     let rest = behind.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_');
     Cow::Owned(format!("{before}expected an object{rest}"))
-}
-
-/// Something that was meant to be an object and cannot be used. The caller decides whether that is fatal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// Source.
-    pub origin: Origin,
-    /// `kind/namespace/name`, as far as it is known.
-    pub object: Option<String>,
-    /// `apiVersion` and `kind` of the object, if they can be determined although the rest is unusable.
-    pub head: Option<(String, String)>,
-    /// The problem.
-    pub message: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.origin)?;
-        if let Some(object) = &self.object {
-            write!(f, "`{object}`: ")?;
-        }
-        f.write_str(&self.message)
-    }
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ mod yaml;
 
 pub use batch::{Found, ItemBatch};
 pub use error::ReadError;
-pub use item::{Format, Origin, Problem, RawItem};
+pub use item::{Format, Origin, RawItem};
 pub use json::{Feed, JsonError, JsonErrorKind, JsonEvent, JsonItem, JsonItems, JsonLimits};
 pub(super) use json::{Named, head, leading_head, named};
 pub use list_head::ListHead;

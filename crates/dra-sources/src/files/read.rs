@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use super::batch::{Found, ItemBatch};
 use super::error::ReadError;
-use super::item::{Format, Origin, Problem, RawItem};
+use super::item::{Format, Origin, RawItem};
 use super::json::{self, JsonEvent, JsonItem, JsonItems, JsonLimits};
 use super::list_head::ListHead;
 use super::options::{ReadOptions, Source};
 use super::paths;
 use super::stream::walk;
 use crate::decode::group_version;
+use crate::needs::Problem;
 use dra_model::Kind;
 
 /// Amount read.
@@ -185,23 +186,13 @@ impl<E: From<ReadError>> Reader<'_, E> {
                 index,
                 message,
                 head,
-            } => self.problem(Problem {
-                origin: origin(line, index),
-                object: None,
-                head,
-                message,
-            }),
+            } => self.bad(&origin(line, index), message, head),
             JsonEvent::ListEnd(head) => {
                 progress.lists += 1;
                 progress.ahead = None;
                 for claimed in std::mem::take(&mut progress.claimed) {
                     if let Some(message) = claimed.contradicts(head) {
-                        self.problem(Problem {
-                            origin: origin(head.line, None),
-                            object: None,
-                            head: None,
-                            message,
-                        })?;
+                        self.bad(&origin(head.line, None), message, None)?;
                     }
                 }
                 let held = std::mem::take(&mut progress.held);
@@ -295,14 +286,14 @@ impl<E: From<ReadError>> Reader<'_, E> {
                 "lists are nested more than {} levels deep",
                 self.options.limits.list_depth
             );
-            return self.problem(item.problem(message));
+            return self.unusable(&item, message);
         }
         if is_list {
             return self.nested(&item, depth + 1);
         }
         let limit = self.options.limits.values;
         if has_more_values(item.json, limit) {
-            return self.problem(item.problem(format!("more than {limit} values in one object")));
+            return self.unusable(&item, format!("more than {limit} values in one object"));
         }
         self.summary.items += 1;
         (self.sink)(Found::Item(item))
@@ -322,7 +313,7 @@ impl<E: From<ReadError>> Reader<'_, E> {
                 Ok(Some(JsonEvent::ListEnd(head))) => break head.clone(),
                 Ok(Some(_)) => {}
                 Ok(None) => break ListHead::default(),
-                Err(error) => return self.problem(list.problem(error.to_string())),
+                Err(error) => return self.unusable(list, error.to_string()),
             }
         };
         let mut items = JsonItems::new(limits);
@@ -355,17 +346,10 @@ impl<E: From<ReadError>> Reader<'_, E> {
                     index,
                     message,
                     head,
-                })) => {
-                    self.problem(Problem {
-                        origin: origin(line, index),
-                        object: None,
-                        head,
-                        message,
-                    })?;
-                }
+                })) => self.bad(&origin(line, index), message, head)?,
                 Ok(Some(JsonEvent::ListEnd(_))) => self.list(&head, list.origin.clone())?,
                 Ok(None) => return Ok(()),
-                Err(error) => return self.problem(list.problem(error.to_string())),
+                Err(error) => return self.unusable(list, error.to_string()),
             }
         }
     }
@@ -385,9 +369,24 @@ impl<E: From<ReadError>> Reader<'_, E> {
         Err(ReadError::TooManyProblems { file, limit }.into())
     }
 
-    fn problem(&mut self, problem: Problem) -> Result<(), E> {
+    /// An object that cannot be used.
+    fn unusable(&mut self, item: &RawItem<'_>, message: String) -> Result<(), E> {
+        self.problem(item.problem(message), item.head())
+    }
+
+    /// Something in the place of an object.
+    fn bad(&mut self, origin: &Origin, message: String, head: Option<(String, String)>) -> Result<(), E> {
+        let problem = Problem {
+            place: origin.to_string(),
+            object: None,
+            message,
+        };
+        self.problem(problem, head)
+    }
+
+    fn problem(&mut self, problem: Problem, head: Option<(String, String)>) -> Result<(), E> {
         self.summary.problems += 1;
         self.refuse_other_things()?;
-        (self.sink)(Found::Problem(problem))
+        (self.sink)(Found::Problem { problem, head })
     }
 }

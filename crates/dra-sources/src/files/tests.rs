@@ -27,7 +27,7 @@ fn line(found: &Found<'_>) -> String {
                 head.items
             )
         }
-        Found::Problem(problem) => format!("{problem}"),
+        Found::Problem { problem, .. } => format!("{problem}"),
     }
 }
 
@@ -375,7 +375,7 @@ fn snapshots_hold_the_objects_that_they_hold() {
                     *kinds.entry(item.kind.expect("a kind").to_owned()).or_default() += 1;
                 }
                 Found::List { head, .. } => assert_eq!(head.kind.as_deref(), Some("List")),
-                Found::Problem(problem) => panic!("{problem}"),
+                Found::Problem { problem, .. } => panic!("{problem}"),
             }
             Ok::<_, ReadError>(())
         })

@@ -74,16 +74,14 @@ pub(super) fn decode(batch: &ItemBatch, needs: &Needs, namespace: &Str) -> Decod
             match found {
                 Found::Item(item) => decoded.item(&item, needs, namespace, decoder),
                 Found::List { head, origin } => decoded.list(head, &origin),
-                Found::Problem(problem) => {
+                Found::Problem { problem, head } => {
                     // An object of a kind that does not matter may be what it likes.
-                    let head = problem.head.as_ref();
-                    let (version, kind) = head.map(|(version, kind)| (&**version, &**kind)).unzip();
-                    let of = recognize(version, kind);
-                    match of {
-                        Recognized::Known { kind, .. } => decoded.problem(Some(kind), problem.into()),
-                        Recognized::Unclear { kind, .. } => decoded.problem(kind, problem.into()),
-                        Recognized::Info => decoded.problem(None, problem.into()),
-                        Recognized::Other => decoded.harmless.push(problem.into()),
+                    let (version, kind) = head.as_ref().map(|(version, kind)| (&**version, &**kind)).unzip();
+                    match recognize(version, kind) {
+                        Recognized::Known { kind, .. } => decoded.problem(Some(kind), problem),
+                        Recognized::Unclear { kind, .. } => decoded.problem(kind, problem),
+                        Recognized::Info => decoded.problem(None, problem),
+                        Recognized::Other => decoded.harmless.push(problem),
                     }
                 }
             }
@@ -102,7 +100,7 @@ impl Decoded {
                 item.kind.unwrap_or_default(),
                 item.api_version.unwrap_or_default()
             );
-            return self.problem(None, item.problem(why).into());
+            return self.problem(None, item.problem(why));
         }
         let (kind, group, version) = match recognize(item.api_version, item.kind) {
             Recognized::Known { kind, group, version } => (kind, group, version),
@@ -113,20 +111,20 @@ impl Decoded {
                         self.parts.snapshot(&item.origin.file, info.clone());
                         self.infos.push((Arc::clone(&item.origin.file), info));
                     }
-                    Err(error) => self.problem(None, item.decode_problem(&error).into()),
+                    Err(error) => self.problem(None, item.decode_problem(&error)),
                 }
                 return;
             }
             Recognized::Other => {
                 if let Some(key) = item.repeated_head() {
-                    return self.problem(None, item.problem(format!("key `{key}` appears twice")).into());
+                    return self.problem(None, item.problem(format!("key `{key}` appears twice")));
                 }
                 if needs.wants_gates() {
                     match profiles(item.api_version, item.kind, item.json) {
                         Ok(profiles) => self.profiles.extend(profiles),
                         Err(why) => {
                             let problem = format!("is not a valid KubeSchedulerConfiguration: {why}");
-                            return self.problem(None, item.problem(problem).into());
+                            return self.problem(None, item.problem(problem));
                         }
                     }
                 }
@@ -138,14 +136,14 @@ impl Decoded {
                 if let Some(successor) = gone::kind(group, name) {
                     return self
                         .harmless
-                        .push(item.problem(format!("is ignored: {name} {successor}")).into());
+                        .push(item.problem(format!("is ignored: {name} {successor}")));
                 }
                 self.owners.add(api_version, name, item.json);
                 let name = format!("{name} of {api_version}");
                 count_ignored(&mut self.ignored, name, 1);
                 return;
             }
-            Recognized::Unclear { kind, why } => return self.problem(kind, item.problem(why).into()),
+            Recognized::Unclear { kind, why } => return self.problem(kind, item.problem(why)),
         };
         let file = Arc::clone(&item.origin.file);
         *self.counted.entry((file, kind)).or_default() += 1;
@@ -163,7 +161,7 @@ impl Decoded {
                 object.put_into(namespace);
                 if let Some(fault) = self.unknown_fields.look(item, version, &object) {
                     self.refused
-                        .get_or_insert_with(|| item.problem(fault.to_string()).into());
+                        .get_or_insert_with(|| item.problem(fault.to_string()));
                     return;
                 }
                 if version != kind.versions()[0] {
@@ -173,11 +171,8 @@ impl Decoded {
                 self.parts.object(&item.origin.file);
                 return;
             }
-            Err(UpgradeError::Json(error)) => item.decode_problem(&error),
-            Err(UpgradeError::Fields { fields, error }) => item.decode_problem_in_words(&error, &fields),
             Err(error @ (UpgradeError::Required { .. } | UpgradeError::Invalid { .. })) => {
-                self.refused
-                    .get_or_insert_with(|| item.problem(error.to_string()).into());
+                self.refused.get_or_insert_with(|| item.undecoded(&error));
                 return;
             }
             Err(UpgradeError::UnknownVersion { .. }) => item.problem(format!(
@@ -185,9 +180,9 @@ impl Decoded {
                 item.api_version.unwrap_or_default(),
                 kind.versions().join(", ")
             )),
-            Err(error) => item.problem(error.to_string()),
+            Err(error) => item.undecoded(&error),
         };
-        self.problem(Some(kind), Problem::from(problem));
+        self.problem(Some(kind), problem);
     }
 
     /// A list that ended, whose items came before.
