@@ -164,10 +164,10 @@ struct Reading<'r> {
 
 impl Reading<'_> {
     fn item(&mut self, item: &RawItem<'_>) {
-        let (Some(api_version), Some(name)) = (item.api_version, item.kind) else {
+        let (Some(api_version), Some(name)) = (item.api_version.as_deref(), item.kind.as_deref()) else {
             return self.refuse(item, "has no `apiVersion` and `kind`");
         };
-        let mut object: Value = match json::from_slice(item.json) {
+        let mut object: Value = match json::from_slice(&item.json) {
             Ok(object) => object,
             Err(error) => return self.refused.add(item.decode_problem(&error)),
         };
@@ -322,7 +322,7 @@ impl Reading<'_> {
             Err(why) => return self.refuse(item, why),
         };
         if templates.is_empty() {
-            let version = item.api_version.unwrap_or_default();
+            let version = item.api_version.as_deref().unwrap_or_default();
             let warning = format!("{}: ignoring {kind} of {version}", item.origin);
             return self.found.warnings.push(warning);
         }
@@ -348,7 +348,7 @@ impl Reading<'_> {
             return;
         }
         let reference = OwnerReference {
-            api_version: item.api_version.unwrap_or_default().into(),
+            api_version: item.api_version.as_deref().unwrap_or_default().into(),
             kind: kind.into(),
             name: name.as_str().into(),
             uid: text("uid").into(),

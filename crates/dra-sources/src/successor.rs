@@ -125,9 +125,10 @@ impl Successor<'_> {
         let mut owners = Vec::new();
         read(&sources, &ReadOptions::default(), |found| {
             let Found::Item(item) = found else { return Ok(()) };
-            match recognize(item.api_version, item.kind) {
+            let (api_version, name) = (item.api_version.as_deref(), item.kind.as_deref());
+            match recognize(api_version, name) {
                 Recognized::Known { kind, .. } => {
-                    let api_version = item.api_version.unwrap_or_default();
+                    let api_version = api_version.unwrap_or_default();
                     // What is no object was left out the first time too, and is a gap.
                     let Ok(key) = self.key(kind, &item) else {
                         return Ok(());
@@ -135,7 +136,7 @@ impl Successor<'_> {
                     if kind == Kind::ResourceClaimTemplate && wanted.contains(&key.0) {
                         let template = Template {
                             api_version: api_version.to_owned(),
-                            object: json::from_slice(item.json)?,
+                            object: json::from_slice(&item.json)?,
                         };
                         templates.insert(key.0.clone(), template);
                     }
@@ -144,16 +145,13 @@ impl Successor<'_> {
                     }
                 }
                 Recognized::Info => {
-                    let info: Result<SnapshotInfo, _> = json::from_slice(item.json);
+                    let info: Result<SnapshotInfo, _> = json::from_slice(&item.json);
                     redacted.push(info.is_ok_and(|info| info.redacted));
                 }
                 // It may be an owner.
                 Recognized::Other => {
-                    let version_and_kind = (
-                        item.api_version.unwrap_or_default(),
-                        item.kind.unwrap_or_default(),
-                    );
-                    add_owner(Redaction::On, version_and_kind, item.json, &mut owners);
+                    let version_and_kind = (api_version.unwrap_or_default(), name.unwrap_or_default());
+                    add_owner(Redaction::On, version_and_kind, &item.json, &mut owners);
                 }
                 // What could not be understood is a gap.
                 Recognized::Unclear { .. } => {}
@@ -224,7 +222,7 @@ impl Successor<'_> {
 
     /// Returns which object it is: its key, and its UID if it has one.
     fn key(&self, kind: Kind, item: &RawItem<'_>) -> Result<(Key, String), serde_json::Error> {
-        let Head { metadata } = json::from_slice(item.json)?;
+        let Head { metadata } = json::from_slice(&item.json)?;
         let namespace = match metadata.namespace.filter(|namespace| !namespace.is_empty()) {
             _ if !kind.is_namespaced() => String::new(),
             Some(namespace) => namespace,
@@ -241,7 +239,7 @@ impl Successor<'_> {
         (key, uid): &(Key, String),
         item: &RawItem<'_>,
     ) -> Result<Option<String>, serde_json::Error> {
-        let Ok(json) = json::from_slice::<&RawValue>(item.json) else {
+        let Ok(json) = json::from_slice::<&RawValue>(&item.json) else {
             return Ok(None);
         };
         let as_it_is = || Ok(Some(json.get().to_owned()));

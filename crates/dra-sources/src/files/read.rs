@@ -1,5 +1,6 @@
 //! Interpretation of file events: item kinds from lists, lists in lists, and missing objects.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::batch::{Found, ItemBatch};
@@ -107,8 +108,8 @@ fn is_known(kind: &str, api_version: &str) -> bool {
 impl Progress {
     /// Notes what an item says that it is, once for all items of one kind, and for all of kinds that do not matter.
     fn claim(&mut self, item: &RawItem<'_>) {
-        let Some(kind) = item.kind else { return };
-        let api_version = item.api_version.unwrap_or_default();
+        let Some(kind) = item.kind.as_deref() else { return };
+        let api_version = item.api_version.as_deref().unwrap_or_default();
         let is_alike = |claimed: &Claimed| {
             (claimed.kind == kind && claimed.api_version == api_version)
                 || (is_known(kind, api_version) == is_known(&claimed.kind, &claimed.api_version)
@@ -196,7 +197,7 @@ impl<E: From<ReadError>> Reader<'_, E> {
                     }
                 }
                 let held = std::mem::take(&mut progress.held);
-                for found in held.iter() {
+                for found in held.found {
                     if let Found::Item(item) = found {
                         self.item(item.kind_from(Some(head)), 0)?;
                     }
@@ -222,9 +223,9 @@ impl<E: From<ReadError>> Reader<'_, E> {
             _ => json::head(item.json),
         };
         let raw = RawItem {
-            json: item.json,
-            api_version: head.api_version.as_deref(),
-            kind: head.kind.as_deref(),
+            json: item.json.into(),
+            api_version: head.api_version,
+            kind: head.kind,
             listed_as: None,
             origin,
             format,
@@ -236,7 +237,7 @@ impl<E: From<ReadError>> Reader<'_, E> {
         let unknown = raw.kind.is_none() && is_open;
         if unknown && progress.ahead.is_none() && source.can_be_read_again() {
             progress.ahead = Some(self.read_ahead(source, progress.lists)?);
-        } else if progress.ahead.is_none() && (unknown || !progress.held.is_empty()) {
+        } else if progress.ahead.is_none() && (unknown || !progress.held.found.is_empty()) {
             let limit = self.options.limits.held_bytes;
             if progress.held.memory() + raw.json.len() > limit {
                 return Err(ReadError::KindTooLate {
@@ -280,7 +281,8 @@ impl<E: From<ReadError>> Reader<'_, E> {
 
     /// Returns an object, or its items if it is a list.
     fn item(&mut self, item: RawItem<'_>, depth: u32) -> Result<(), E> {
-        let is_list = item.kind.is_some_and(|kind| kind.ends_with("List")) && json::has_items(item.json);
+        let is_list =
+            item.kind.as_deref().is_some_and(|kind| kind.ends_with("List")) && json::has_items(&item.json);
         if is_list && depth >= self.options.limits.list_depth {
             let message = format!(
                 "lists are nested more than {} levels deep",
@@ -292,7 +294,7 @@ impl<E: From<ReadError>> Reader<'_, E> {
             return self.nested(&item, depth + 1);
         }
         let limit = self.options.limits.values;
-        if has_more_values(item.json, limit) {
+        if has_more_values(&item.json, limit) {
             return self.unusable(&item, format!("more than {limit} values in one object"));
         }
         self.summary.items += 1;
@@ -307,7 +309,7 @@ impl<E: From<ReadError>> Reader<'_, E> {
         };
         // The list is in memory, so that its head can be found first.
         let mut items = JsonItems::new(limits);
-        let mut feed = items.feed(list.json);
+        let mut feed = items.feed(&list.json);
         let head = loop {
             match feed.next_event() {
                 Ok(Some(JsonEvent::ListEnd(head))) => break head.clone(),
@@ -317,7 +319,7 @@ impl<E: From<ReadError>> Reader<'_, E> {
             }
         };
         let mut items = JsonItems::new(limits);
-        let mut feed = items.feed(list.json);
+        let mut feed = items.feed(&list.json);
         loop {
             let lines_before = |line: u64| match list.format {
                 Format::Json => list.origin.line + line - 1,
@@ -332,9 +334,9 @@ impl<E: From<ReadError>> Reader<'_, E> {
                 Ok(Some(JsonEvent::Item(item))) => {
                     let own = json::head(item.json);
                     let raw = RawItem {
-                        json: item.json,
-                        api_version: own.api_version.as_deref(),
-                        kind: own.kind.as_deref(),
+                        json: item.json.into(),
+                        api_version: own.api_version,
+                        kind: own.kind,
                         listed_as: None,
                         origin: origin(item.line, item.index),
                         format: list.format,
@@ -356,6 +358,7 @@ impl<E: From<ReadError>> Reader<'_, E> {
 
     fn list(&mut self, head: &ListHead, origin: Origin) -> Result<(), E> {
         self.summary.lists += 1;
+        let head = Cow::Borrowed(head);
         (self.sink)(Found::List { head, origin })
     }
 

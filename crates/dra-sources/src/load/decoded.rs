@@ -67,13 +67,13 @@ thread_local! {
 }
 
 /// Decodes what is needed. Objects that say no namespace are put into `namespace`.
-pub(super) fn decode(batch: &ItemBatch, needs: &Needs, namespace: &Str) -> Decoded {
+pub(super) fn decode(batch: ItemBatch, needs: &Needs, namespace: &Str) -> Decoded {
     let mut decoded = Decoded::default();
     DECODER.with_borrow_mut(|decoder| {
-        for found in batch.iter() {
+        for found in batch.found {
             match found {
                 Found::Item(item) => decoded.item(&item, needs, namespace, decoder),
-                Found::List { head, origin } => decoded.list(head, &origin),
+                Found::List { head, origin } => decoded.list(&head, &origin),
                 Found::Problem { problem, head } => {
                     // An object of a kind that does not matter may be what it likes.
                     let (version, kind) = head.as_ref().map(|(version, kind)| (&**version, &**kind)).unzip();
@@ -94,18 +94,19 @@ pub(super) fn decode(batch: &ItemBatch, needs: &Needs, namespace: &Str) -> Decod
 
 impl Decoded {
     fn item(&mut self, item: &RawItem<'_>, needs: &Needs, namespace: &Str, decoder: &mut Decoder) {
-        if let Some(listed) = item.listed_as {
+        let (api_version, name) = (item.api_version.as_deref(), item.kind.as_deref());
+        if let Some(listed) = &item.listed_as {
             let why = format!(
                 "is a `{}` of `{}` in a list of `{listed}`",
-                item.kind.unwrap_or_default(),
-                item.api_version.unwrap_or_default()
+                name.unwrap_or_default(),
+                api_version.unwrap_or_default()
             );
             return self.problem(None, item.problem(why));
         }
-        let (kind, group, version) = match recognize(item.api_version, item.kind) {
+        let (kind, group, version) = match recognize(api_version, name) {
             Recognized::Known { kind, group, version } => (kind, group, version),
             Recognized::Info => {
-                match json::from_slice(item.json) {
+                match json::from_slice(&item.json) {
                     Ok(info) => {
                         let info: SnapshotInfo = info;
                         self.parts.snapshot(&item.origin.file, info.clone());
@@ -120,7 +121,7 @@ impl Decoded {
                     return self.problem(None, item.problem(format!("key `{key}` appears twice")));
                 }
                 if needs.wants_gates() {
-                    match profiles(item.api_version, item.kind, item.json) {
+                    match profiles(api_version, name, &item.json) {
                         Ok(profiles) => self.profiles.extend(profiles),
                         Err(why) => {
                             let problem = format!("is not a valid KubeSchedulerConfiguration: {why}");
@@ -128,17 +129,14 @@ impl Decoded {
                         }
                     }
                 }
-                let (name, api_version) = (
-                    item.kind.unwrap_or_default(),
-                    item.api_version.unwrap_or_default(),
-                );
+                let (name, api_version) = (name.unwrap_or_default(), api_version.unwrap_or_default());
                 let group = group_version(api_version).0;
                 if let Some(successor) = gone::kind(group, name) {
                     return self
                         .harmless
                         .push(item.problem(format!("is ignored: {name} {successor}")));
                 }
-                self.owners.add(api_version, name, item.json);
+                self.owners.add(api_version, name, &item.json);
                 let name = format!("{name} of {api_version}");
                 count_ignored(&mut self.ignored, name, 1);
                 return;
@@ -148,15 +146,15 @@ impl Decoded {
         let file = Arc::clone(&item.origin.file);
         *self.counted.entry((file, kind)).or_default() += 1;
         if kind == Kind::Pod && needs.wants_gates() {
-            self.control_plane.extend(ControlPlanePod::of(item.json));
+            self.control_plane.extend(ControlPlanePod::of(&item.json));
         }
         if !needs.contains(kind) {
             if kind == Kind::Node && needs.wants_gates() {
-                self.kubelet = self.kubelet.max(kubelet_version(item.json));
+                self.kubelet = self.kubelet.max(kubelet_version(&item.json));
             }
             return;
         }
-        let problem = match decoder.decode(kind, group, version, item.json) {
+        let problem = match decoder.decode(kind, group, version, &item.json) {
             Ok(mut object) => {
                 object.put_into(namespace);
                 if let Some(fault) = self.unknown_fields.look(item, version, &object) {
@@ -177,7 +175,7 @@ impl Decoded {
             }
             Err(UpgradeError::UnknownVersion { .. }) => item.problem(format!(
                 "unsupported version `{}` of {kind}; supported: {}",
-                item.api_version.unwrap_or_default(),
+                api_version.unwrap_or_default(),
                 kind.versions().join(", ")
             )),
             Err(error) => item.undecoded(&error),
