@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIResource, APIResourceList};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -66,20 +67,6 @@ pub(super) struct OwnerObject {
     pub(super) api_version: String,
     pub(super) kind: String,
     pub(super) json: Box<RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Resources {
-    #[serde(default)]
-    resources: Vec<Resource>,
-}
-
-#[derive(Deserialize)]
-struct Resource {
-    name: String,
-    kind: String,
-    #[serde(default)]
-    namespaced: bool,
 }
 
 #[derive(Deserialize)]
@@ -191,7 +178,7 @@ impl Live {
     /// The object that is referred to; nothing where there is none, or its kind is not served.
     async fn owner(
         &self,
-        known: &mut BTreeMap<String, Vec<Resource>>,
+        known: &mut BTreeMap<String, Vec<APIResource>>,
         reference: &OwnerReference,
         namespace: &Str,
     ) -> Result<Option<Box<RawValue>>, Error> {
@@ -200,13 +187,14 @@ impl Live {
         let version = reference.api_version.to_string();
         let root = list::root(&version);
         if !known.contains_key(&version) {
-            let Some(Resources { resources }) = self.target.find(&root, JSON, &what).await? else {
+            let Some(list) = self.target.find::<APIResourceList>(&root, JSON, &what).await? else {
                 return Ok(None);
             };
-            known.insert(version.clone(), resources);
+            known.insert(version.clone(), list.resources);
         }
         let mut resources = known.get(&version).into_iter().flatten();
-        let is_it = |resource: &&Resource| !resource.name.contains('/') && reference.kind == *resource.kind;
+        let is_it =
+            |resource: &&APIResource| !resource.name.contains('/') && reference.kind == *resource.kind;
         let Some(resource) = resources.find(is_it) else {
             return Ok(None);
         };
