@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Live;
 use super::error::Error;
-use dra_model::AccessReview;
+use dra_model::{AccessReview, Kind};
 
 /// A right that a user has or lacks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +37,17 @@ impl fmt::Display for Right {
 }
 
 impl Right {
+    /// The right to objects of `kind`, or to their subresource, in all namespaces.
+    pub fn of(verb: &'static str, kind: Kind, subresource: &'static str) -> Self {
+        Self {
+            verb,
+            group: kind.group(),
+            resource: kind.plural(),
+            subresource,
+            namespace: String::new(),
+        }
+    }
+
     /// `resourceclaims/status`, as a rule names it.
     pub fn target(&self) -> String {
         if self.subresource.is_empty() {
