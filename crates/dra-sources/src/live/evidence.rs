@@ -127,58 +127,40 @@ async fn metrics(target: &Target) -> Result<Gates, Error> {
     let Some(mut answer) = perhaps(target.open("/metrics", "text/plain", what).await)? else {
         return Ok(Gates::new());
     };
-    let mut reader = MetricsReader::default();
+    let (mut found, mut text, mut bytes) = (Vec::new(), Vec::new(), 0);
     while let Some(Some(piece)) = perhaps(answer.next().await)? {
-        if reader.take(&piece) {
+        text.extend_from_slice(&piece);
+        bytes += piece.len();
+        if bytes > METRICS_LIMIT {
             break;
+        }
+        if piece.contains(&b'\n') {
+            let more = features(&mut text);
+            // They stand together.
+            if more.is_empty() && !found.is_empty() {
+                break;
+            }
+            found.extend(more);
         }
     }
     let state = |enabled| GateState {
         enabled,
         evidence: Evidence::Metrics,
     };
-    Ok(reader
-        .found
-        .into_iter()
+    let found = found.into_iter();
+    Ok(found
         .map(|(gate, enabled)| (Component::ApiServer, gate, state(enabled)))
         .collect())
 }
 
-/// Finds the lines about features in metrics, which stand together.
-#[derive(Default)]
-struct MetricsReader {
-    line: Vec<u8>,
-    found: Vec<(Gate, bool)>,
-    bytes: usize,
-}
-
-impl MetricsReader {
-    /// Reads on; whether there is nothing more to come.
-    fn take(&mut self, piece: &[u8]) -> bool {
-        const METRIC: &[u8] = b"kubernetes_feature_enabled{";
-        self.bytes += piece.len();
-        let mut rest = piece;
-        while let Some(end) = memchr::memchr(b'\n', rest) {
-            let (line, next) = rest.split_at(end);
-            rest = &next[1..];
-            let whole;
-            let line = if self.line.is_empty() {
-                line
-            } else {
-                self.line.extend_from_slice(line);
-                whole = std::mem::take(&mut self.line);
-                &whole
-            };
-            if line.starts_with(METRIC) {
-                self.found
-                    .extend(std::str::from_utf8(line).ok().and_then(from_metric));
-            } else if !self.found.is_empty() {
-                return true;
-            }
-        }
-        self.line.extend_from_slice(rest);
-        self.bytes > METRICS_LIMIT
-    }
+/// The features in the lines of `text` that are complete, which go.
+fn features(text: &mut Vec<u8>) -> Vec<(Gate, bool)> {
+    let end = memchr::memrchr(b'\n', text).map_or(0, |last| last + 1);
+    let whole: Vec<u8> = text.drain(..end).collect();
+    let lines = whole.split(|byte| *byte == b'\n');
+    lines
+        .filter_map(|line| from_metric(std::str::from_utf8(line).ok()?))
+        .collect()
 }
 
 /// Nothing where a question was refused or came to nothing; an error where the server cannot be asked at all.
@@ -195,18 +177,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn metrics_are_read_across_pieces_and_no_further_than_needed() {
-        let text = "# HELP x\nother 1\nkubernetes_feature_enabled{name=\"DRADeviceTaints\",stage=\"\"} 1\n\
-                    kubernetes_feature_enabled{name=\"GenericWorkload\",stage=\"BETA\"} 0\nlater 1\nmore 1\n";
-        for size in 1..text.len() {
-            let mut reader = MetricsReader::default();
-            let mut enough = false;
-            for piece in text.as_bytes().chunks(size) {
-                enough = enough || reader.take(piece);
+    fn metrics_are_read_across_pieces() {
+        let metrics = "# HELP x\nother 1\nkubernetes_feature_enabled{name=\"DRADeviceTaints\",stage=\"\"} 1\n\
+                       kubernetes_feature_enabled{name=\"GenericWorkload\",stage=\"BETA\"} 0\nlater 1\nmore 1\n";
+        for size in 1..metrics.len() {
+            let (mut text, mut found) = (Vec::new(), Vec::new());
+            for piece in metrics.as_bytes().chunks(size) {
+                text.extend_from_slice(piece);
+                found.extend(features(&mut text));
             }
-            assert!(enough, "{size}");
             assert_eq!(
-                reader.found,
+                found,
                 [(Gate::DRADeviceTaints, true), (Gate::GenericWorkload, false)],
                 "{size}"
             );
