@@ -78,10 +78,9 @@ impl VersionSettings {
             };
             // What is said of one component is more than what is said of all.
             let settings: Vec<GateSetting> = self.gates.iter().chain(own).cloned().collect();
-            for setting in settings
-                .iter()
-                .filter(|setting| Selects::of(&setting.name).is_none())
-            {
+            let is_known =
+                |name: &str| Gate::find(name).is_some() || STAGES.iter().any(|(stage, _)| *stage == name);
+            for setting in settings.iter().filter(|setting| !is_known(&setting.name)) {
                 let warning = format!(
                     "ignoring feature gate `{}`: it does not affect devices",
                     setting.name
@@ -113,35 +112,19 @@ impl VersionSettings {
     }
 }
 
-/// Gates selected by a name in `--feature-gates`.
-enum Selects {
-    Gate(Gate),
-    Stage(Stage),
-}
-
-impl Selects {
-    fn of(name: &str) -> Option<Self> {
-        match name {
-            "AllAlpha" => Some(Self::Stage(Stage::Alpha)),
-            "AllBeta" => Some(Self::Stage(Stage::Beta)),
-            _ => Gate::find(name).map(Self::Gate),
-        }
-    }
-}
+/// Names in `--feature-gates` that stand for all gates of a stage.
+const STAGES: [(&str, Stage); 2] = [("AllAlpha", Stage::Alpha), ("AllBeta", Stage::Beta)];
 
 /// Returns what `settings` say of `gate` in the release 1.`minor`. A gate's own name wins over its stage. Mirrors `feature_gate.go`,
 /// `SetFromMap` and `setUnsetAlphaGates`, v0.37.1.
 fn setting_of(settings: &[GateSetting], gate: Gate, minor: u32) -> Option<bool> {
     let stage = gate.stage_in(minor)?;
-    let last = |selects: &dyn Fn(Selects) -> bool| {
-        let matching = settings
-            .iter()
-            .rev()
-            .find(|setting| Selects::of(&setting.name).is_some_and(selects));
-        matching.map(|setting| setting.enabled)
+    let last = |name: &str| {
+        let setting = settings.iter().rev().find(|setting| setting.name == name)?;
+        Some(setting.enabled)
     };
-    last(&|what| matches!(what, Selects::Gate(named) if named == gate))
-        .or_else(|| last(&|what| matches!(what, Selects::Stage(whole) if whole == stage)))
+    let of_stage = || STAGES.iter().find(|(_, whole)| *whole == stage);
+    last(gate.name()).or_else(|| last(of_stage()?.0))
 }
 
 /// The gates of a component by the arguments it runs with: those that are set, and the defaults of its release for all others.
