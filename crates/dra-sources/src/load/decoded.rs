@@ -169,7 +169,7 @@ impl Decoded {
                 self.parts.object(&item.origin.file);
                 return;
             }
-            Err(error @ (UpgradeError::Required { .. } | UpgradeError::Invalid { .. })) => {
+            Err(error @ UpgradeError::Refused { .. }) => {
                 self.refused.get_or_insert_with(|| item.undecoded(&error));
                 return;
             }
