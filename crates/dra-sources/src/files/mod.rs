@@ -33,7 +33,7 @@ pub use batch::{Found, ItemBatch};
 pub use error::ReadError;
 pub use item::{Format, Origin, RawItem};
 pub use json::{Feed, JsonError, JsonErrorKind, JsonEvent, JsonItem, JsonItems, JsonLimits};
-pub(super) use json::{Named, head, leading_head, named};
+pub(super) use json::{Members, Named, head, leading_head, named};
 pub use list_head::ListHead;
 pub use options::{Limits, ReadOptions, Source};
 pub use parallel::read_parallel;
