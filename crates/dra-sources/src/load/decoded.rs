@@ -2,11 +2,9 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use super::parts::Parts;
 use super::unknown::UnknownFields;
-use crate::bundle::SnapshotInfo;
 use crate::decode::{Decoder, group_version};
 use crate::files::{Found, ItemBatch, ListHead, Origin, RawItem};
 use crate::gates::{ControlPlanePod, kubelet_version};
@@ -26,7 +24,6 @@ pub(super) struct Decoded {
     pub(super) problems: Vec<(Hidden, Problem)>,
     /// Problems of objects that decide nothing.
     pub(super) harmless: Vec<Problem>,
-    pub(super) infos: Vec<(Arc<str>, SnapshotInfo)>,
     pub(super) control_plane: Vec<ControlPlanePod>,
     /// The newest kubelet of nodes that are not needed themselves.
     pub(super) kubelet: Option<Version>,
@@ -35,10 +32,6 @@ pub(super) struct Decoded {
     /// Objects of other kinds, which may be owners.
     pub(super) owners: Owners,
     pub(super) ignored: BTreeMap<String, u64>,
-    /// Objects of kinds that are known, whether they are needed or not, by file.
-    pub(super) counted: BTreeMap<(Arc<str>, Kind), u64>,
-    /// Lists of a single kind, and whether they are whole.
-    pub(super) lists: Vec<(Arc<str>, Kind, bool)>,
     pub(super) versions: Vec<(Kind, String)>,
     /// Versions of objects beside the best one of their kind.
     pub(super) old_versions: BTreeSet<String>,
@@ -107,11 +100,7 @@ impl Decoded {
             Recognized::Known { kind, group, version } => (kind, group, version),
             Recognized::Info => {
                 match json::from_slice(&item.json) {
-                    Ok(info) => {
-                        let info: SnapshotInfo = info;
-                        self.parts.snapshot(&item.origin.file, info.clone());
-                        self.infos.push((Arc::clone(&item.origin.file), info));
-                    }
+                    Ok(info) => self.parts.snapshot(&item.origin.file, info),
                     Err(error) => self.problem(None, item.decode_problem(&error)),
                 }
                 return;
@@ -143,8 +132,7 @@ impl Decoded {
             }
             Recognized::Unclear { kind, why } => return self.problem(kind, item.problem(why)),
         };
-        let file = Arc::clone(&item.origin.file);
-        *self.counted.entry((file, kind)).or_default() += 1;
+        self.parts.count(&item.origin.file, kind);
         if kind == Kind::Pod && needs.wants_gates() {
             self.control_plane.extend(ControlPlanePod::of(&item.json));
         }
@@ -220,11 +208,8 @@ impl Decoded {
             );
         }
         let is_whole = !head.is_odd && !head.is_cut();
-        if let Some(kind) = of.filter(|_| head.has_items) {
-            self.lists.push((Arc::clone(&origin.file), kind, is_whole));
-        }
         self.parts
-            .end(&origin.file, of.filter(|_| head.has_items && is_whole));
+            .end(&origin.file, of.filter(|_| head.has_items), is_whole);
     }
 
     fn problem(&mut self, kind: Option<Kind>, problem: Problem) {
