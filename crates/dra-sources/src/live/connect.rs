@@ -288,20 +288,9 @@ impl Connection {
                 known: merged.contexts.iter().map(|known| known.name.clone()).collect(),
             });
         };
-        let found = merged
-            .contexts
-            .iter()
-            .find(|known| known.name == name)
-            .and_then(|known| known.context.clone());
-        match found {
-            Some(context) => Ok((Some(name.to_owned()), Some(context))),
-            None => Err(Error::unknown(
-                "context",
-                name,
-                files,
-                merged.contexts.iter().map(|known| &known.name),
-            )),
-        }
+        let known = merged.contexts.iter().map(|known| (&known.name, &known.context));
+        let context = find("context", name, files, known)?;
+        Ok((Some(name.to_owned()), Some(context)))
     }
 
     fn cluster(
@@ -312,16 +301,12 @@ impl Connection {
     ) -> Result<Cluster, Error> {
         let name =
             given(self.cluster.as_deref()).or(context.and_then(|context| given(Some(&context.cluster))));
-        let found = name.map(|name| {
-            let known = merged.clusters.iter().find(|known| known.name == name);
-            known.and_then(|known| known.cluster.clone()).ok_or(name)
-        });
+        let known = merged.clusters.iter().map(|known| (&known.name, &known.cluster));
         let server = given(self.server.as_deref());
-        let mut cluster = match found {
+        let mut cluster = match name.map(|name| find("cluster", name, files, known)) {
             Some(Ok(cluster)) => cluster,
-            Some(Err(name)) if server.is_none() || given(self.cluster.as_deref()).is_some() => {
-                let known = merged.clusters.iter().map(|known| &known.name);
-                return Err(Error::unknown("cluster", name, files, known));
+            Some(Err(error)) if server.is_none() || given(self.cluster.as_deref()).is_some() => {
+                return Err(error);
             }
             _ => Cluster::default(),
         };
@@ -373,17 +358,14 @@ impl Connection {
     ) -> Result<AuthInfo, Error> {
         let chosen = given(self.user.as_deref());
         let name = chosen.or(context.and_then(|context| given(context.user.as_deref())));
-        let found = name.and_then(|name| {
-            let known = merged.auth_infos.iter().find(|known| known.name == name);
-            known.and_then(|known| known.auth_info.clone())
-        });
-        let mut user = match (found, chosen) {
-            (Some(user), _) => user,
-            (None, Some(name)) => {
-                let known = merged.auth_infos.iter().map(|known| &known.name);
-                return Err(Error::unknown("user", name, files, known));
-            }
-            (None, None) => AuthInfo::default(),
+        let known = merged
+            .auth_infos
+            .iter()
+            .map(|known| (&known.name, &known.auth_info));
+        let mut user = match name.map(|name| find("user", name, files, known)) {
+            Some(Ok(user)) => user,
+            Some(Err(error)) if chosen.is_some() => return Err(error),
+            _ => AuthInfo::default(),
         };
         for text in [
             &mut user.client_certificate_data,
@@ -400,6 +382,24 @@ impl Connection {
         override_credentials(self, &mut user)?;
         Ok(user)
     }
+}
+
+/// The context, cluster or user of that name.
+fn find<'k, T: Clone + 'k>(
+    what: &'static str,
+    name: &str,
+    files: &Files,
+    known: impl Iterator<Item = (&'k String, &'k Option<T>)> + Clone,
+) -> Result<T, Error> {
+    let found = known.clone().find(|(known, _)| *known == name);
+    found
+        .and_then(|(_, value)| value.clone())
+        .ok_or_else(|| Error::Unknown {
+            what,
+            name: name.to_owned(),
+            files: files.to_string(),
+            known: known.map(|(name, _)| name.clone()).collect(),
+        })
 }
 
 /// The configuration for requests to `cluster`, by `user`.
