@@ -126,12 +126,7 @@ impl Live {
         let (lists, environment, warnings) = self
             .read(needs, versions, read_at, observer, Objects::new)
             .await?;
-        let mut loaded = Loaded {
-            warnings,
-            ..Loaded::default()
-        };
-        loaded.take(lists, environment);
-        Ok(loaded)
+        Ok(Loaded::of(lists, environment, warnings))
     }
 
     /// Lists what `needs` says, and finds out the state of the server; with warnings about that.
@@ -174,9 +169,7 @@ impl Live {
             gaps: lists.gaps,
             ..known.clone()
         };
-        let mut loaded = Loaded::default();
-        loaded.take(lists.listed, environment);
-        Ok(loaded.cluster)
+        Ok(Loaded::of(lists.listed, environment, Vec::new()).cluster)
     }
 
     /// The value of `--controllers` of each kube-controller-manager that can be seen.
@@ -244,19 +237,17 @@ impl Live {
             not_served: Vec::new(),
         };
         for (kind, answer) in answers {
-            match answer? {
-                One::Listed(listed, gaps) => {
-                    lists.listed.push((kind, listed));
-                    lists.gaps.extend(gaps);
-                }
-                One::Missing(gap) => lists.gaps.push(gap),
-                One::NotServed => lists.not_served.push(kind),
+            let (listed, gaps) = answer?;
+            if listed.is_none() && gaps.is_empty() {
+                lists.not_served.push(kind);
             }
+            lists.listed.extend(listed.map(|listed| (kind, listed)));
+            lists.gaps.extend(gaps);
         }
         Ok(lists)
     }
 
-    /// Lists one kind.
+    /// Lists one kind, with the gaps where not all of it could be read. Where there are neither, there are no such objects.
     async fn one<S: Sink>(
         &self,
         kind: Kind,
@@ -264,7 +255,7 @@ impl Live {
         served: &Served,
         meter: &Arc<Meter>,
         sink: &impl Fn(Kind, &'static str) -> S,
-    ) -> Result<One<S>, Error> {
+    ) -> Result<(Option<Listed<S>>, Vec<Gap>), Error> {
         let namespace = want.namespace.as_deref();
         let (versions, certain): (Vec<&'static str>, bool) = match served.kind(kind) {
             Serving::No => (Vec::new(), false),
@@ -284,7 +275,7 @@ impl Live {
             let error = match ask(version, namespace).await {
                 Ok(listed) => {
                     let gaps = lack(kind, namespace, listed.lacks.as_ref());
-                    return Ok(One::Listed(listed, gaps));
+                    return Ok((Some(listed), gaps));
                 }
                 // Another version may be there. What is served for certain is not found by accident, and may hold objects.
                 Err(Error::Refused { code: 404, .. }) if !certain => continue,
@@ -308,7 +299,7 @@ impl Live {
                         };
                         let mut gaps = lack(kind, Some(fallback), listed.lacks.as_ref());
                         gaps.push(gap);
-                        return Ok(One::Listed(listed, gaps));
+                        return Ok((Some(listed), gaps));
                     }
                     Err(error) if error.is_fatal() => return Err(error),
                     Err(_) => {}
@@ -317,11 +308,11 @@ impl Live {
             return if want.required {
                 Err(error)
             } else {
-                Ok(One::Missing(gap))
+                Ok((None, vec![gap]))
             };
         }
         if !is_essential(kind) {
-            return Ok(One::NotServed);
+            return Ok((None, Vec::new()));
         }
         let error = Error::Refused {
             what: list::name(kind, namespace),
@@ -332,7 +323,7 @@ impl Live {
         if want.required {
             return Err(error);
         }
-        Ok(One::Missing(Gap::of_kind(kind, error.to_string())))
+        Ok((None, vec![Gap::of_kind(kind, error.to_string())]))
     }
 }
 
@@ -347,7 +338,11 @@ fn is_essential(kind: Kind) -> bool {
 
 impl Loaded {
     /// Makes a cluster of the lists.
-    fn take(&mut self, lists: Vec<(Kind, Listed<Objects>)>, mut environment: Environment) {
+    fn of(lists: Vec<(Kind, Listed<Objects>)>, mut environment: Environment, warnings: Vec<String>) -> Self {
+        let mut loaded = Self {
+            warnings,
+            ..Self::default()
+        };
         let mut builder = ClusterBuilder::default();
         for (kind, listed) in lists {
             // Without a version a watch lists everything itself before it begins.
@@ -356,7 +351,7 @@ impl Loaded {
             } else {
                 String::new()
             };
-            self.resource_versions.insert(kind, version);
+            loaded.resource_versions.insert(kind, version);
             let sink = listed.sink;
             // What cannot be read is missing, and a verdict that depends on it is unknown.
             if let Some(first) = sink.problems.first().filter(|_| sink.broken > 0) {
@@ -366,17 +361,18 @@ impl Loaded {
                 );
                 environment.gaps.push(Gap::of_kind(kind, reason));
             }
-            self.problems.extend(sink.problems);
+            loaded.problems.extend(sink.problems);
             for object in sink.objects {
                 builder.add(object);
             }
         }
         environment.gaps.sort();
         let newer = NewerFields::drop_from(builder.objects_mut(), environment.version);
-        self.warnings.extend(newer.warnings());
+        loaded.warnings.extend(newer.warnings());
         let (mut cluster, _) = builder.build(environment);
         cluster.learn_gates();
-        self.cluster = cluster;
+        loaded.cluster = cluster;
+        loaded
     }
 }
 
@@ -392,16 +388,6 @@ struct Lists<S> {
     listed: Vec<(Kind, Listed<S>)>,
     gaps: Vec<Gap>,
     not_served: Vec<Kind>,
-}
-
-/// Result of one list.
-enum One<S> {
-    /// It was read, with gaps where only one namespace could be, or where the list itself says that it lacks some.
-    Listed(Listed<S>, Vec<Gap>),
-    /// It could not be read.
-    Missing(Gap),
-    /// There are no such objects.
-    NotServed,
 }
 
 /// Returns what a list says that it lacks.
