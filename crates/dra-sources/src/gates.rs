@@ -258,60 +258,31 @@ pub(crate) struct ControlPlanePod {
 impl ControlPlanePod {
     /// Reads a pod, if it is one of the control plane: in kube-system, with the label that kubeadm and others give it.
     pub(crate) fn of(json: &[u8]) -> Option<Self> {
-        #[derive(Deserialize)]
-        struct Pod {
-            metadata: Metadata,
-            spec: Spec,
-        }
-        #[derive(Deserialize)]
-        struct Metadata {
-            name: String,
-            namespace: String,
-            #[serde(default)]
-            labels: Labels,
-        }
-        #[derive(Default, Deserialize)]
-        struct Labels {
-            component: Option<String>,
-        }
-        #[derive(Deserialize)]
-        struct Spec {
-            #[serde(default)]
-            containers: Vec<Container>,
-        }
-        #[derive(Default, Deserialize)]
-        #[serde(default)]
-        struct Container {
-            name: String,
-            image: String,
-            command: Vec<String>,
-            args: Vec<String>,
-        }
         // Most pods are none of the control plane, and decoding each twice would double the work.
         memchr::memmem::find(json, b"\"kube-system\"")?;
-        let Pod { metadata, spec } = json::from_slice(json).ok()?;
-        let label = metadata
-            .labels
-            .component
-            .filter(|_| metadata.namespace == "kube-system")?;
+        memchr::memmem::find(json, b"\"component\"")?;
+        let pod: Value = json::from_slice(json).ok()?;
+        let metadata = &pod["metadata"];
+        let label = metadata["labels"]["component"]
+            .as_str()
+            .filter(|_| metadata["namespace"] == "kube-system")?;
         let component: Component = label.parse().ok()?;
-        let mut containers = spec.containers;
-        let at = match containers.len() {
-            1 => 0,
-            _ => containers.iter().position(|container| container.name == label)?,
+        let container = match pod["spec"]["containers"].as_array()?.as_slice() {
+            [only] => only,
+            several => several.iter().find(|container| container["name"] == label)?,
         };
-        let Container {
-            image, command, args, ..
-        } = containers.swap_remove(at);
-        let arguments: Vec<String> = command.into_iter().chain(args).collect();
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let arguments = ["command", "args"].map(|field| container[field].as_array());
+        let arguments = arguments.into_iter().flatten().flatten();
+        let arguments: Vec<String> = arguments.map(text).collect::<Option<_>>()?;
         // A snapshot leaves the arguments out, and nothing is not the same as none.
         if arguments.iter().all(|argument| argument == "redacted") {
             return None;
         }
         Some(Self {
             component,
-            name: metadata.name,
-            image,
+            name: text(&metadata["name"])?,
+            image: text(&container["image"]).unwrap_or_default(),
             arguments,
         })
     }
