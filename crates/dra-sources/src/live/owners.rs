@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIResource, APIResourceList};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroup, APIResource, APIResourceList};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -67,18 +67,6 @@ pub(super) struct OwnerObject {
     pub(super) api_version: String,
     pub(super) kind: String,
     pub(super) json: Box<RawValue>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Group {
-    preferred_version: Version,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Version {
-    group_version: String,
 }
 
 #[derive(Deserialize)]
@@ -225,10 +213,13 @@ impl Live {
     ) -> Result<(String, Vec<Box<RawValue>>), Error> {
         let what = format!("list {plural}.{group} in namespace `{namespace}`");
         let path = format!("/apis/{group}");
-        let Some(group) = self.target.find::<Group>(&path, JSON, &what).await? else {
+        let Some(group) = self.target.find::<APIGroup>(&path, JSON, &what).await? else {
             return Ok((String::new(), Vec::new()));
         };
-        let version = group.preferred_version.group_version;
+        let Some(version) = group.preferred_version.map(|version| version.group_version) else {
+            let message = "the response has no `preferredVersion`".to_owned();
+            return Err(self.target.foreign(what, message));
+        };
         let mut path = format!(
             "{}/namespaces/{}/{plural}?limit={MOST_LISTED}",
             list::root(&version),

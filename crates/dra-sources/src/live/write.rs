@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use http::Method;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIGroup;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -110,15 +111,6 @@ impl Live {
     /// # Errors
     /// When that cannot be found out.
     pub async fn uid_of(&self, entry: &ConsumerReference, namespace: &str) -> Result<Option<Str>, Error> {
-        #[derive(Deserialize)]
-        struct Group {
-            versions: Vec<Version>,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Version {
-            group_version: String,
-        }
         let what = format!("read {}/{namespace}/{}", entry.group_resource(), entry.name);
         let [namespaced, plural, name] = [namespace, &entry.resource, &entry.name].map(list::encoded);
         let object = format!("/namespaces/{namespaced}/{plural}/{name}");
@@ -127,8 +119,12 @@ impl Live {
             vec!["/api/v1".to_owned()]
         } else {
             let group = format!("/apis/{}", list::encoded(&entry.api_group));
-            let group = self.target.find::<Group>(&group, JSON, &what).await?;
-            let versions = group.map(|group| group.versions).unwrap_or_default().into_iter();
+            let group = self.target.find::<APIGroup>(&group, JSON, &what).await?;
+            if group.as_ref().is_some_and(|group| group.versions.is_empty()) {
+                let message = "the response has no `versions`".to_owned();
+                return Err(self.target.foreign(what, message));
+            }
+            let versions = group.into_iter().flat_map(|group| group.versions);
             versions
                 .map(|version| format!("/apis/{}", version.group_version))
                 .collect()
