@@ -14,13 +14,14 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use super::bundle::{Compression, Part, Redaction, Snapshot, SnapshotError, SnapshotInfo, add_owner};
+use super::decode::Bare;
 use super::files::{Found, RawItem, ReadError, ReadOptions, Source, read};
 use super::gates::VersionSettings;
 use super::load::{LoadError, Request, load_sources, sources};
 use super::needs::{Needs, Unobserved};
 use super::recognize::{Recognized, recognize};
 use dra_model::{
-    Claim, Cluster, Condition, ConsumerReference, Key, Kind, Meta, Object, PodClaimStatus, Time, json,
+    Claim, Cluster, Condition, ConsumerReference, Key, Kind, Meta, Object, PodClaimStatus, Str, Time, json,
 };
 
 /// Data to write.
@@ -66,21 +67,6 @@ impl From<ReadError> for SuccessorError {
     fn from(error: ReadError) -> Self {
         Self::Load(error.into())
     }
-}
-
-/// Identity of the object.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Head {
-    metadata: Identity,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Identity {
-    namespace: Option<String>,
-    name: Option<String>,
-    uid: Option<String>,
 }
 
 /// A template, unchanged from the files.
@@ -221,22 +207,21 @@ impl Successor<'_> {
     }
 
     /// Returns which object it is: its key, and its UID if it has one.
-    fn key(&self, kind: Kind, item: &RawItem<'_>) -> Result<(Key, String), serde_json::Error> {
-        let Head { metadata } = json::from_slice(&item.json)?;
-        let namespace = match metadata.namespace.filter(|namespace| !namespace.is_empty()) {
-            _ if !kind.is_namespaced() => String::new(),
-            Some(namespace) => namespace,
-            None => self.namespace.to_owned(),
+    fn key(&self, kind: Kind, item: &RawItem<'_>) -> Result<(Key, Str), serde_json::Error> {
+        let Bare { metadata } = json::from_slice(&item.json)?;
+        let namespace = match metadata.namespace {
+            _ if !kind.is_namespaced() => Str::default(),
+            none if none.is_empty() => self.namespace.into(),
+            namespace => namespace,
         };
-        let key = Key::new(namespace, metadata.name.unwrap_or_default());
-        Ok((key, metadata.uid.unwrap_or_default()))
+        Ok((Key::new(namespace, metadata.name), metadata.uid))
     }
 
     /// The object as it is later; nothing if it is gone then.
     fn changed(
         &self,
         kind: Kind,
-        (key, uid): &(Key, String),
+        (key, uid): &(Key, Str),
         item: &RawItem<'_>,
     ) -> Result<Option<String>, serde_json::Error> {
         let Ok(json) = json::from_slice::<&RawValue>(&item.json) else {
@@ -247,7 +232,7 @@ impl Successor<'_> {
             return as_it_is();
         };
         // Of several with one name another one counts.
-        if before.metadata().uid != **uid && !uid.is_empty() {
+        if before.metadata().uid != *uid && !uid.is_empty() {
             return as_it_is();
         }
         let Some(after) = self.after.get(kind, key) else {

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroup, APIResource, APIResourceList};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::asked::mistaken;
 use super::error::Error;
 use super::request::{Items, JSON};
 use super::{Live, list};
+use crate::decode::Bare;
 use dra_model::{Key, Kind, OwnerReference, Owners, Str, json};
 
 /// Objects above each other that are read.
@@ -67,12 +67,6 @@ pub(super) struct OwnerObject {
     pub(super) api_version: String,
     pub(super) kind: String,
     pub(super) json: Box<RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Bare {
-    #[serde(default)]
-    metadata: dra_model::Meta,
 }
 
 impl Live {

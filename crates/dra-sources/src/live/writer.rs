@@ -17,7 +17,7 @@ use super::request::JSON;
 use super::write::{FIELD_MANAGER, claim_path};
 use super::{Live, asked, list};
 use dra_model::{
-    Claim, ClaimPatch, ClaimTemplate, Condition, Key, Kind, Object, ReservationPatch, Str, Time,
+    Claim, ClaimPatch, ClaimTemplate, Condition, Key, Kind, Meta, Object, ReservationPatch, Str, Time,
 };
 
 const APPLY: &str = "application/apply-patch+yaml";
@@ -42,15 +42,8 @@ pub struct Writer {
 /// A template as the server sent it.
 #[derive(Deserialize)]
 struct SentTemplate {
-    metadata: Identity,
+    metadata: Meta,
     spec: TemplateSpec,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Identity {
-    uid: Str,
-    resource_version: Str,
 }
 
 #[derive(Deserialize)]
