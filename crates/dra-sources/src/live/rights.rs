@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Live;
 use super::error::Error;
@@ -137,7 +137,7 @@ impl Live {
                 "namespace": right.namespace, "verb": right.verb, "group": right.group,
                 "resource": right.resource, "subresource": right.subresource}}});
         let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-        let review: Value = self
+        let review = self
             .ask(path, &review, "check the permissions of the user")
             .await?;
         Ok(review["status"]["allowed"] == true)
@@ -160,10 +160,7 @@ impl Live {
                     "verb": verb, "group": group, "resource": resource, "subresource": subresource,
                     "namespace": namespace, "name": name}}});
             let path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
-            match self
-                .ask::<Value>(path, &review, "check the permissions of a driver")
-                .await
-            {
+            match self.ask(path, &review, "check the permissions of a driver").await {
                 Ok(review) => reviews.push(AccessReview {
                     user,
                     request,
@@ -180,7 +177,7 @@ impl Live {
     pub async fn user_name(&self) -> Option<String> {
         let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
         let path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
-        let review: Value = self.ask(path, &review, "get the name of the user").await.ok()?;
+        let review = self.ask(path, &review, "get the name of the user").await.ok()?;
         Some(review["status"]["userInfo"]["username"].as_str()?.to_owned())
     }
 }

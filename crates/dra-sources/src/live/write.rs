@@ -196,12 +196,7 @@ impl Live {
         Ok(self.claim_version.get_or_init(|| served.version(kind)))
     }
 
-    pub(super) async fn ask<T: serde::de::DeserializeOwned>(
-        &self,
-        path: &str,
-        question: &Value,
-        what: &str,
-    ) -> Result<T, Error> {
+    pub(super) async fn ask(&self, path: &str, question: &Value, what: &str) -> Result<Value, Error> {
         let body = question.to_string().into_bytes();
         let answer = self.target.submit(Method::POST, path, JSON, body, what).await?;
         json::from_slice(&answer).map_err(|error| self.target.foreign(what.to_owned(), error.to_string()))
