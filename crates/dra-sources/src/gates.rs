@@ -2,7 +2,7 @@
 //!
 //! Reading those texts is the same wherever they come from; asking a cluster for them is `live`'s part.
 
-use serde::Deserialize;
+use k8s_openapi::apimachinery::pkg::version::Info;
 use serde_json::Value;
 
 use dra_model::{Component, Environment, Evidence, Gate, GateState, ReleaseEvidence, Stage, Version, json};
@@ -320,43 +320,32 @@ pub(crate) fn from_metric(line: &str) -> Option<(Gate, bool)> {
     Some((Gate::find(name)?, value.trim() == "1"))
 }
 
-/// The answer of `/version`. Numbers are texts, and some vendors write `37+`.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct VersionAnswer {
-    major: String,
-    minor: String,
-    emulation_minor: String,
-    min_compatibility_minor: String,
-    git_version: String,
-}
-
-impl VersionAnswer {
-    /// An environment with these versions.
-    ///
-    /// Builds without a version number say `v0.0.0-master`; then the numbers beside it count.
-    pub(crate) fn environment(&self) -> Result<Environment, dra_model::InvalidVersion> {
-        let numbers: Version = format!("{}.{}", self.major, self.minor).parse()?;
-        let named = self.git_version.parse::<Version>();
-        let version = named
+/// An environment with the versions that `/version` answers with. Numbers are texts, and some vendors write `37+`.
+///
+/// Builds without a version number say `v0.0.0-master`; then the numbers beside it count.
+pub(crate) fn environment(answer: Info) -> Result<Environment, dra_model::InvalidVersion> {
+    let numbers: Version = format!("{}.{}", answer.major, answer.minor).parse()?;
+    let named = answer.git_version.parse::<Version>();
+    let version = named
+        .ok()
+        .filter(|named| (named.major, named.minor) == (numbers.major, numbers.minor));
+    let digits = |text: String| {
+        text.trim_end_matches(|c: char| !c.is_ascii_digit())
+            .parse::<u32>()
             .ok()
-            .filter(|named| (named.major, named.minor) == (numbers.major, numbers.minor));
-        let digits = |text: &str| {
-            text.trim_end_matches(|c: char| !c.is_ascii_digit())
-                .parse::<u32>()
-                .ok()
-        };
-        let emulated_minor = digits(&self.emulation_minor).unwrap_or(numbers.minor);
-        Ok(Environment {
-            version: version.unwrap_or(numbers),
-            release_evidence: ReleaseEvidence::Patch,
-            git_version: Some(self.git_version.clone()).filter(|text| !text.is_empty()),
-            emulated_minor,
-            min_compatibility_minor: digits(&self.min_compatibility_minor)
-                .unwrap_or_else(|| emulated_minor.saturating_sub(1)),
-            ..Environment::default()
-        })
-    }
+    };
+    let emulated_minor = answer.emulation_minor.and_then(digits).unwrap_or(numbers.minor);
+    Ok(Environment {
+        version: version.unwrap_or(numbers),
+        release_evidence: ReleaseEvidence::Patch,
+        git_version: Some(answer.git_version).filter(|text| !text.is_empty()),
+        emulated_minor,
+        min_compatibility_minor: answer
+            .min_compatibility_minor
+            .and_then(digits)
+            .unwrap_or_else(|| emulated_minor.saturating_sub(1)),
+        ..Environment::default()
+    })
 }
 
 #[cfg(test)]
@@ -518,7 +507,7 @@ mod tests {
             None
         );
         assert_eq!(from_metric("# HELP kubernetes_feature_enabled"), None);
-        let answer = |json: &str| serde_json::from_str::<VersionAnswer>(json).unwrap().environment();
+        let answer = |json: &str| environment(serde_json::from_str(json).unwrap());
         let emulating = answer(
             r#"{"major":"1","minor":"37","emulationMajor":"1","emulationMinor":"36","minCompatibilityMinor":"35",
                 "gitVersion":"v1.37.1"}"#,

@@ -10,7 +10,7 @@ use super::connect::Target;
 use super::discovery::Served;
 use super::error::Error;
 use super::request::{Items, JSON};
-use crate::gates::{ControlPlanePod, VersionAnswer, from_metric};
+use crate::gates::{ControlPlanePod, environment, from_metric};
 use crate::scheduler_config::profiles;
 use dra_model::{Component, Environment, Evidence, Gate, GateState, Kind, SchedulerProfile};
 
@@ -35,8 +35,8 @@ pub(super) async fn version(target: &Target) -> Result<(Environment, Vec<String>
         let warning = format!("{why}; assuming Kubernetes {}", environment.version);
         Ok((environment, vec![warning]))
     };
-    match target.get::<VersionAnswer>("/version", JSON, what).await {
-        Ok(answer) => match answer.environment() {
+    match target.get("/version", JSON, what).await {
+        Ok(answer) => match environment(answer) {
             Ok(environment) => Ok((environment, Vec::new())),
             Err(error) => assumed(&format!("the API server's version is invalid: {error}")),
         },
