@@ -5,6 +5,7 @@
 //! rather than about the server. The order of precedence is that of client-go's `DirectClientConfig`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderMap;
@@ -14,6 +15,7 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName};
 use tower::buffer::BufferLayer;
 
+use super::Live;
 use super::address::{Address, is_secure};
 use super::credentials::{Credentials, Secret, check_identity, impersonation, pem, secret_of};
 
@@ -71,29 +73,6 @@ pub struct ConfiguredNames {
     pub users: Vec<String>,
 }
 
-/// A cluster that requests can be sent to.
-#[derive(Clone)]
-pub(super) struct Target {
-    /// Sends requests.
-    pub(super) client: kube::Client,
-    /// Credentials.
-    pub(super) credentials: Credentials,
-    /// Impersonation headers.
-    pub(super) headers: HeaderMap,
-    /// Warning about the connection.
-    pub(super) warning: Option<String>,
-    /// Address of the API server, as it may be shown: without user, password and query.
-    pub(super) server: String,
-    /// Name of the kubeconfig's context; absent in a pod.
-    pub(super) context: Option<String>,
-    /// Limit of a whole request.
-    pub(super) request_timeout: Option<Duration>,
-    /// Limits of everything else.
-    pub(super) timing: Timing,
-    /// Time in the server's responses.
-    pub(super) server_time: ServerTime,
-}
-
 impl Connection {
     /// The namespace that objects without one are looked for in: that of the context, `default` where nothing says otherwise.
     pub fn current_namespace(&self) -> String {
@@ -122,7 +101,7 @@ impl Connection {
     ///
     /// # Errors
     /// Says which file, context or flag does not lead to a cluster.
-    pub(super) async fn resolve(&self) -> Result<Target, Error> {
+    pub(super) async fn resolve(&self) -> Result<Live, Error> {
         let (ready, context) = self.configuration()?;
         let mut config = ready.config;
         let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
@@ -138,7 +117,7 @@ impl Connection {
         .await;
         let (client, credentials) =
             made.map_err(|error| Error::no_credentials(&server, error.to_string()))??;
-        Ok(Target {
+        Ok(Live {
             client,
             credentials,
             headers: ready.headers,
@@ -148,6 +127,7 @@ impl Connection {
             request_timeout: self.request_timeout.filter(|limit| !limit.is_zero()),
             timing: Timing::default(),
             server_time: ServerTime::default(),
+            claim_version: Arc::default(),
         })
     }
 

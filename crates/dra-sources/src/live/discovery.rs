@@ -10,7 +10,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroup, APIResource, Grou
 use kube::core::discovery::v2::APIGroupDiscovery;
 use serde::Deserialize;
 
-use super::connect::Target;
+use super::Live;
 use super::error::Error;
 use super::request::JSON;
 use dra_model::Kind;
@@ -81,8 +81,8 @@ impl Served {
     }
 }
 
-/// Asks `target` what it serves of the groups of `kinds`.
-pub(super) async fn discover(target: &Target, kinds: &BTreeSet<Kind>) -> Result<Served, Error> {
+/// Asks `live` what it serves of the groups of `kinds`.
+pub(super) async fn discover(live: &Live, kinds: &BTreeSet<Kind>) -> Result<Served, Error> {
     let groups: BTreeSet<&str> = kinds
         .iter()
         .map(|kind| kind.group())
@@ -91,15 +91,15 @@ pub(super) async fn discover(target: &Target, kinds: &BTreeSet<Kind>) -> Result<
     if groups.is_empty() {
         return Ok(Served::default());
     }
-    match target.get::<Document>("/apis", AGGREGATED, WHAT).await {
+    match live.get::<Document>("/apis", AGGREGATED, WHAT).await {
         Ok(Document {
             kind,
             items,
             groups: listed,
         }) => match (&*kind, items, listed) {
             ("APIGroupDiscoveryList", Some(items), _) => Ok(aggregated(items, &groups)),
-            ("APIGroupList", _, Some(listed)) => one_by_one(target, listed, &groups).await,
-            _ => Err(target.foreign(WHAT, format!("a `{kind}` without API groups"))),
+            ("APIGroupList", _, Some(listed)) => one_by_one(live, listed, &groups).await,
+            _ => Err(live.foreign(WHAT, format!("a `{kind}` without API groups"))),
         },
         // Users may be denied discovery and still be allowed to list.
         Err(Error::Refused { code: 403, .. }) => Ok(Served {
@@ -149,11 +149,7 @@ fn aggregated(items: Vec<APIGroupDiscovery>, wanted: &BTreeSet<&str>) -> Served 
     served
 }
 
-async fn one_by_one(
-    target: &Target,
-    groups: Vec<APIGroup>,
-    wanted: &BTreeSet<&str>,
-) -> Result<Served, Error> {
+async fn one_by_one(live: &Live, groups: Vec<APIGroup>, wanted: &BTreeSet<&str>) -> Result<Served, Error> {
     let mut served = Served::default();
     for group in groups
         .into_iter()
@@ -162,7 +158,7 @@ async fn one_by_one(
         for GroupVersionForDiscovery { version, .. } in group.versions {
             let group_version = format!("{}/{version}", group.name);
             let path = format!("/apis/{group_version}");
-            match target.get::<Resources>(&path, JSON, WHAT).await {
+            match live.get::<Resources>(&path, JSON, WHAT).await {
                 Ok(Resources {
                     kind,
                     group_version: said,

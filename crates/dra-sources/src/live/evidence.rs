@@ -6,7 +6,7 @@
 use futures::future::try_join;
 use serde_json::value::RawValue;
 
-use super::connect::Target;
+use super::Live;
 use super::discovery::Served;
 use super::error::Error;
 use super::request::{Items, JSON};
@@ -28,14 +28,14 @@ const CONFIG_MAPS: &str = "/api/v1/namespaces/kube-system/configmaps";
 const METRICS_LIMIT: usize = 256 << 20;
 
 /// The server's versions, and a warning where it does not tell them.
-pub(super) async fn version(target: &Target) -> Result<(Environment, Vec<String>), Error> {
+pub(super) async fn version(live: &Live) -> Result<(Environment, Vec<String>), Error> {
     let what = "ask the API server for its version";
     let assumed = |why: &str| {
         let environment = Environment::default();
         let warning = format!("{why}; assuming Kubernetes {}", environment.version);
         Ok((environment, vec![warning]))
     };
-    match target.get("/version", JSON, what).await {
+    match live.get("/version", JSON, what).await {
         Ok(answer) => match environment(answer) {
             Ok(environment) => Ok((environment, Vec::new())),
             Err(error) => assumed(&format!("the API server's version is invalid: {error}")),
@@ -69,8 +69,8 @@ pub(super) fn served(served: &Served) -> Gates {
 ///
 /// # Errors
 /// When the server cannot be asked at all.
-pub(super) async fn schedulers(target: &Target) -> Result<Option<Vec<SchedulerProfile>>, Error> {
-    let maps = items(target, CONFIG_MAPS, "list the ConfigMaps of kube-system").await?;
+pub(super) async fn schedulers(live: &Live) -> Result<Option<Vec<SchedulerProfile>>, Error> {
+    let maps = items(live, CONFIG_MAPS, "list the ConfigMaps of kube-system").await?;
     let of_map = |map: &RawValue| {
         profiles(Some("v1"), Some("ConfigMap"), map.get().as_bytes())
             .ok()
@@ -82,25 +82,27 @@ pub(super) async fn schedulers(target: &Target) -> Result<Option<Vec<SchedulerPr
 }
 
 /// All evidence there is.
-pub(super) async fn gates(target: &Target, server: &Environment, offered: &Served) -> Result<Gates, Error> {
-    let (mut gates, metrics) = try_join(static_pods(target, server), metrics(target)).await?;
+pub(super) async fn gates(live: &Live, server: &Environment, offered: &Served) -> Result<Gates, Error> {
+    let (mut gates, metrics) = try_join(static_pods(live, server), metrics(live)).await?;
     gates.extend(metrics);
     gates.extend(served(offered));
     Ok(gates)
 }
 
-/// The value of `--controllers` of each kube-controller-manager that runs as a static pod.
-///
-/// # Errors
-/// When the server cannot be asked at all.
-pub(super) async fn controllers(target: &Target) -> Result<Vec<String>, Error> {
-    let pods = control_plane(target).await?;
-    Ok(pods.iter().filter_map(ControlPlanePod::controllers).collect())
+impl Live {
+    /// The value of `--controllers` of each kube-controller-manager that can be seen.
+    ///
+    /// # Errors
+    /// When the server cannot be asked at all.
+    pub async fn built_in_controllers(&self) -> Result<Vec<String>, Error> {
+        let pods = control_plane(self).await?;
+        Ok(pods.iter().filter_map(ControlPlanePod::controllers).collect())
+    }
 }
 
 /// Gates by the arguments of static pods.
-pub(super) async fn static_pods(target: &Target, server: &Environment) -> Result<Gates, Error> {
-    let pods = control_plane(target).await?;
+pub(super) async fn static_pods(live: &Live, server: &Environment) -> Result<Gates, Error> {
+    let pods = control_plane(live).await?;
     Ok(pods
         .iter()
         .flat_map(|pod| pod.gates(server).collect::<Vec<_>>())
@@ -108,8 +110,8 @@ pub(super) async fn static_pods(target: &Target, server: &Environment) -> Result
 }
 
 /// The control plane's pods, as far as they can be seen.
-async fn control_plane(target: &Target) -> Result<Vec<ControlPlanePod>, Error> {
-    let pods = items(target, CONTROL_PLANE, "list the control plane's pods").await?;
+async fn control_plane(live: &Live) -> Result<Vec<ControlPlanePod>, Error> {
+    let pods = items(live, CONTROL_PLANE, "list the control plane's pods").await?;
     let pods = pods.iter();
     Ok(pods
         .filter_map(|pod| ControlPlanePod::of(pod.get().as_bytes()))
@@ -117,14 +119,14 @@ async fn control_plane(target: &Target) -> Result<Vec<ControlPlanePod>, Error> {
 }
 
 /// The items of a list; none where it may not be read.
-async fn items(target: &Target, path: &str, what: &str) -> Result<Vec<Box<RawValue>>, Error> {
-    let list = perhaps(target.get::<Items>(path, JSON, what).await)?;
+async fn items(live: &Live, path: &str, what: &str) -> Result<Vec<Box<RawValue>>, Error> {
+    let list = perhaps(live.get::<Items>(path, JSON, what).await)?;
     Ok(list.map(|list| list.items).unwrap_or_default())
 }
 
-async fn metrics(target: &Target) -> Result<Gates, Error> {
+async fn metrics(live: &Live) -> Result<Gates, Error> {
     let what = "read the API server's metrics";
-    let Some(mut answer) = perhaps(target.open("/metrics", "text/plain", what).await)? else {
+    let Some(mut answer) = perhaps(live.open("/metrics", "text/plain", what).await)? else {
         return Ok(Gates::new());
     };
     let (mut found, mut text, mut bytes) = (Vec::new(), Vec::new(), 0);

@@ -39,8 +39,10 @@ mod writer;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use futures::future::{join_all, try_join, try_join3};
+use http::HeaderMap;
 
 pub use self::again::Again;
 pub use self::connect::{ConfiguredNames, Connection, Impersonation, no_path_segment};
@@ -57,9 +59,10 @@ pub use self::snapshot::{SnapshotRequest, Taken};
 pub use self::watch::{Persistence, Trouble, Unreadable, Watch, Watched};
 pub use self::writer::Writer;
 
-use self::connect::Target;
+use self::credentials::Credentials;
 use self::discovery::{Served, Serving};
 use self::list::{Listed, Listing, Meter, Sink};
+use self::timing::Timing;
 use super::decode::{Decoder, key_of, name_of};
 use super::gates::VersionSettings;
 use super::needs::{Loaded, Needs, Observer, Problem, Unobserved, Want};
@@ -70,7 +73,23 @@ use dra_model::{
 /// A cluster behind its API server.
 #[derive(Clone)]
 pub struct Live {
-    target: Target,
+    /// Sends requests.
+    client: kube::Client,
+    credentials: Credentials,
+    /// Impersonation headers.
+    headers: HeaderMap,
+    /// Warning about the connection.
+    warning: Option<String>,
+    /// Address of the API server, as it may be shown: without user, password and query.
+    server: String,
+    /// Name of the kubeconfig's context; absent in a pod.
+    context: Option<String>,
+    /// Limit of a whole request.
+    request_timeout: Option<Duration>,
+    /// Limits of everything else.
+    timing: Timing,
+    /// Time in the server's responses.
+    server_time: ServerTime,
     /// The version in which claims are written, once it was found out.
     claim_version: Arc<OnceLock<&'static str>>,
 }
@@ -81,35 +100,32 @@ impl Live {
     /// # Errors
     /// Says why the flags lead to no cluster.
     pub async fn connect(flags: &Connection) -> Result<Self, Error> {
-        Ok(Self {
-            target: flags.resolve().await?,
-            claim_version: Arc::default(),
-        })
+        flags.resolve().await
     }
 
     /// Name of the kubeconfig's context; absent in a pod.
     pub fn context(&self) -> Option<&str> {
-        self.target.context.as_deref()
+        self.context.as_deref()
     }
 
     /// Returns what to know of the connection before believing what comes through it.
     pub fn warning(&self) -> Option<&str> {
-        self.target.warning.as_deref()
+        self.warning.as_deref()
     }
 
     /// Address of the API server, without user, password and query.
     pub fn server(&self) -> &str {
-        &self.target.server
+        &self.server
     }
 
     /// The time by the server's clock, as far as its answers tell it.
     pub fn server_time(&self) -> &ServerTime {
-        &self.target.server_time
+        &self.server_time
     }
 
     /// Returns what the cluster is called for people: its context, else its address.
     pub fn name(&self) -> &str {
-        self.target.context.as_deref().unwrap_or(&self.target.server)
+        self.context.as_deref().unwrap_or(&self.server)
     }
 
     /// Reads what `needs` says, as of now (`read_at`); `versions` is what the user knows better.
@@ -161,7 +177,7 @@ impl Live {
     /// # Errors
     /// As [`Live::load`].
     pub async fn reload(&self, needs: &Needs, known: &Environment) -> Result<Cluster, Error> {
-        let served = discovery::discover(&self.target, &needs.kind_set()).await?;
+        let served = discovery::discover(self, &needs.kind_set()).await?;
         let meter = Arc::new(Meter::new(Arc::new(Unobserved)));
         let lists = self.lists(needs, &served, &meter, Objects::new).await?;
         let environment = Environment {
@@ -172,14 +188,6 @@ impl Live {
         Ok(Loaded::of(lists.listed, environment, Vec::new()).cluster)
     }
 
-    /// The value of `--controllers` of each kube-controller-manager that can be seen.
-    ///
-    /// # Errors
-    /// When the server cannot be asked at all.
-    pub async fn built_in_controllers(&self) -> Result<Vec<String>, Error> {
-        evidence::controllers(&self.target).await
-    }
-
     /// Returns what the server is and serves.
     async fn survey(&self, needs: &Needs) -> Result<Survey, Error> {
         let mut kinds = needs.kind_set();
@@ -187,11 +195,7 @@ impl Live {
             // Whether these are served is evidence about gates, even without permission to read them.
             kinds.insert(Kind::PodGroup);
         }
-        let (version, served) = try_join(
-            evidence::version(&self.target),
-            discovery::discover(&self.target, &kinds),
-        )
-        .await?;
+        let (version, served) = try_join(evidence::version(self), discovery::discover(self, &kinds)).await?;
         let (mut environment, warnings) = version;
         environment.old_versions = served.old_versions();
         Ok(Survey {
@@ -205,14 +209,14 @@ impl Live {
         if !needs.wants_gates() {
             return Ok(evidence::served(&survey.served));
         }
-        evidence::gates(&self.target, &survey.environment, &survey.served).await
+        evidence::gates(self, &survey.environment, &survey.served).await
     }
 
     async fn schedulers(&self, needs: &Needs) -> Result<Option<Vec<SchedulerProfile>>, Error> {
         if !needs.schedulers {
             return Ok(None);
         }
-        evidence::schedulers(&self.target).await
+        evidence::schedulers(self).await
     }
 
     /// Lists every wanted kind into sinks of its own.
@@ -269,7 +273,7 @@ impl Live {
                 namespace,
                 want,
             };
-            list::list(&self.target, listing, meter, || sink(kind, version)).await
+            list::list(self, listing, meter, || sink(kind, version)).await
         };
         for version in versions {
             let error = match ask(version, namespace).await {

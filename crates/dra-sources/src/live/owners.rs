@@ -169,7 +169,7 @@ impl Live {
         let version = reference.api_version.to_string();
         let root = list::root(&version);
         if !known.contains_key(&version) {
-            let Some(list) = self.target.find::<APIResourceList>(&root, JSON, &what).await? else {
+            let Some(list) = self.find::<APIResourceList>(&root, JSON, &what).await? else {
                 return Ok(None);
             };
             known.insert(version.clone(), list.resources);
@@ -188,12 +188,12 @@ impl Live {
             let key = Key::new("", reference.name.clone());
             (format!("{root}/{plural}/{name}"), key)
         };
-        let Some(object) = self.target.find::<Box<RawValue>>(&path, JSON, &what).await? else {
+        let Some(object) = self.find::<Box<RawValue>>(&path, JSON, &what).await? else {
             return Ok(None);
         };
         match mistaken(object.get().as_bytes(), &version, &reference.kind, &asked) {
             None => Ok(Some(object)),
-            Some(why) => Err(self.target.foreign(what, why)),
+            Some(why) => Err(self.foreign(what, why)),
         }
     }
 
@@ -207,12 +207,12 @@ impl Live {
     ) -> Result<(String, Vec<Box<RawValue>>), Error> {
         let what = format!("list {plural}.{group} in namespace `{namespace}`");
         let path = format!("/apis/{group}");
-        let Some(group) = self.target.find::<APIGroup>(&path, JSON, &what).await? else {
+        let Some(group) = self.find::<APIGroup>(&path, JSON, &what).await? else {
             return Ok((String::new(), Vec::new()));
         };
         let Some(version) = group.preferred_version.map(|version| version.group_version) else {
             let message = "the response has no `preferredVersion`".to_owned();
-            return Err(self.target.foreign(what, message));
+            return Err(self.foreign(what, message));
         };
         let mut path = format!(
             "{}/namespaces/{}/{plural}?limit={MOST_LISTED}",
@@ -222,7 +222,7 @@ impl Live {
         if !selector.is_empty() {
             path.push_str(&format!("&labelSelector={}", list::encoded(selector)));
         }
-        let found = self.target.find::<Items>(&path, JSON, &what).await?;
+        let found = self.find::<Items>(&path, JSON, &what).await?;
         Ok((version, found.map(|found| found.items).unwrap_or_default()))
     }
 }
