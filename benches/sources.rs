@@ -123,7 +123,7 @@ fn split(text: &[u8]) -> usize {
 }
 
 /// Decodes what every kind has, to have a decoder to compare with.
-fn decode(batch: &ItemBatch) -> usize {
+fn decode(batch: ItemBatch) -> usize {
     #[derive(Deserialize)]
     struct Object<'a> {
         #[serde(borrow)]
@@ -135,13 +135,13 @@ fn decode(batch: &ItemBatch) -> usize {
         name: std::borrow::Cow<'a, str>,
     }
 
-    let name_length = |found| match found {
+    let name_length = |found: &Found<'_>| match found {
         Found::Item(item) => {
-            serde_json::from_slice::<Object<'_>>(item.json).map_or(0, |object| object.metadata.name.len())
+            serde_json::from_slice::<Object<'_>>(&item.json).map_or(0, |object| object.metadata.name.len())
         }
-        Found::List { .. } | Found::Problem(_) => 0,
+        Found::List { .. } | Found::Problem { .. } => 0,
     };
-    batch.iter().map(name_length).sum()
+    batch.found.iter().map(name_length).sum()
 }
 
 fn objects() -> Vec<serde_json::Value> {
@@ -149,7 +149,7 @@ fn objects() -> Vec<serde_json::Value> {
     let mut objects = Vec::new();
     read(&[Source::Path(directory)], &ReadOptions::default(), |found| {
         if let Found::Item(item) = found {
-            objects.push(serde_json::from_slice(item.json).expect("an object"));
+            objects.push(serde_json::from_slice(&item.json).expect("an object"));
         }
         Ok::<_, ReadError>(())
     })

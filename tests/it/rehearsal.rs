@@ -23,7 +23,7 @@ pub(crate) fn objects_of(path: &str) -> Vec<Value> {
         &ReadOptions::default(),
         |found| {
             if let Found::Item(item) = found {
-                objects.push(serde_json::from_slice(item.json).expect("JSON"));
+                objects.push(serde_json::from_slice(&item.json).expect("JSON"));
             }
             Ok::<_, ReadError>(())
         },

@@ -18,19 +18,15 @@ const ASKED: Duration = Duration::from_secs(1);
 
 /// Health of a run, which the probes serve.
 #[derive(Debug, Default)]
-pub(super) struct Health {
-    /// Nothing until the watches are begun.
-    watches: Mutex<Option<BTreeMap<Kind, WatchState>>>,
-    /// The items whose writes were not allowed when they were tried last.
-    forbidden: Mutex<Forbidden>,
-}
+pub(super) struct Health(Mutex<State>);
 
-/// Items that lack a right.
 #[derive(Debug, Default)]
-struct Forbidden {
-    /// The error of each item.
-    items: BTreeMap<Subject, String>,
-    /// Time of the next check whether they are still wanted.
+struct State {
+    /// Nothing until the watches are begun.
+    watches: Option<BTreeMap<Kind, WatchState>>,
+    /// The items whose writes were not allowed when they were tried last, with their errors.
+    forbidden: BTreeMap<Subject, String>,
+    /// Time of the next check whether these are still wanted.
     ask_at: Option<Instant>,
 }
 
@@ -45,7 +41,7 @@ enum WatchState {
 impl Health {
     /// Watches over `kinds` have begun.
     pub(super) fn begin(&self, kinds: impl Iterator<Item = Kind>) {
-        *self.watches() = Some(kinds.map(|kind| (kind, WatchState::Begun)).collect());
+        self.state().watches = Some(kinds.map(|kind| (kind, WatchState::Begun)).collect());
     }
 
     /// The watch of `kind` is open.
@@ -60,44 +56,44 @@ impl Health {
 
     /// A write of an item was forbidden at `now`: `why` names the right.
     pub(super) fn may_not_write(&self, subject: &Subject, why: &str, now: Instant) {
-        let mut forbidden = locked(&self.forbidden);
-        forbidden.items.insert(subject.clone(), why.to_owned());
-        forbidden.ask_at.get_or_insert(now + ASKED);
+        let mut state = self.state();
+        state.forbidden.insert(subject.clone(), why.to_owned());
+        state.ask_at.get_or_insert(now + ASKED);
     }
 
     /// A write of an item succeeded. Other items may need other rights.
     pub(super) fn may_write(&self, subject: &Subject) {
-        locked(&self.forbidden).items.remove(subject);
+        self.state().forbidden.remove(subject);
     }
 
     /// Time at which to call [`Self::ask_whether`]; none if no right is missing.
     pub(super) fn ask_at(&self) -> Option<Instant> {
-        locked(&self.forbidden).ask_at
+        self.state().ask_at
     }
 
     /// Forgets items that are no longer wanted, if a check is due. Their turn in the queue may come much later.
     pub(super) fn ask_whether(&self, now: Instant, is_wanted: impl Fn(&Subject) -> bool) {
-        let mut forbidden = locked(&self.forbidden);
-        if forbidden.ask_at.is_some_and(|at| at <= now) {
-            forbidden.items.retain(|subject, _| is_wanted(subject));
-            forbidden.ask_at = (!forbidden.items.is_empty()).then(|| now + ASKED);
+        let mut state = self.state();
+        if state.ask_at.is_some_and(|at| at <= now) {
+            state.forbidden.retain(|subject, _| is_wanted(subject));
+            state.ask_at = (!state.forbidden.is_empty()).then(|| now + ASKED);
         }
     }
 
     fn put(&self, kind: Kind, state: WatchState) {
-        if let Some(watches) = &mut *self.watches() {
+        if let Some(watches) = &mut self.state().watches {
             watches.insert(kind, state);
         }
     }
 
-    fn watches(&self) -> MutexGuard<'_, Option<BTreeMap<Kind, WatchState>>> {
-        locked(&self.watches)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The watches that see nothing at `now`, with their errors.
     pub(super) fn blind(&self, now: Instant) -> Vec<String> {
-        let watches = self.watches();
-        let watches = watches.iter().flatten();
+        let state = self.state();
+        let watches = state.watches.iter().flatten();
         let why = watches.filter_map(|(kind, state)| match state {
             WatchState::Trouble(trouble)
                 if trouble.fruitless
@@ -113,8 +109,8 @@ impl Health {
 
     /// Reasons why the run is not ready at `now`; none if it is.
     pub(super) fn why_not_ready(&self, now: Instant) -> Vec<String> {
-        let watches = self.watches();
-        let Some(watches) = &*watches else {
+        let state = self.state();
+        let Some(watches) = &state.watches else {
             return vec!["reading the cluster".to_owned()];
         };
         let why = |(kind, state): (&Kind, &WatchState)| match state {
@@ -132,10 +128,9 @@ impl Health {
                 })
             }
         };
-        let forbidden = locked(&self.forbidden);
         // One item of each controller is an example; there may be thousands.
         let mut examples: BTreeMap<_, (&str, usize)> = BTreeMap::new();
-        for (subject, why) in &forbidden.items {
+        for (subject, why) in &state.forbidden {
             examples.entry(subject.controller()).or_insert((why, 0)).1 += 1;
         }
         let forbidden = examples
@@ -146,10 +141,6 @@ impl Health {
             });
         watches.iter().filter_map(why).chain(forbidden).collect()
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

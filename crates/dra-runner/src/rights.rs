@@ -7,15 +7,17 @@ use dra_rules::controllers::{ControllerName, Supplement};
 use dra_rules::reservation::{PodGroups, asks_for_binding};
 use dra_sources::live::Right;
 
-/// A verb, and the kind and subresource that it is for.
-type Write = (&'static str, Kind, &'static str);
+/// Rights for an eviction.
+fn eviction() -> [Right; 2] {
+    [
+        Right::of("patch", Kind::Pod, "status"),
+        Right::of("delete", Kind::Pod, ""),
+    ]
+}
 
-/// Writes of an eviction.
-const EVICTION: [Write; 2] = [("patch", Kind::Pod, "status"), ("delete", Kind::Pod, "")];
-
-/// Writes that release a claim.
-fn release(environment: &Environment) -> Vec<Write> {
-    let patch = |subresource| ("patch", Kind::ResourceClaim, subresource);
+/// Rights for releasing a claim.
+fn release(environment: &Environment) -> Vec<Right> {
+    let patch = |subresource| Right::of("patch", Kind::ResourceClaim, subresource);
     let mut writes = vec![patch(""), patch("status")];
     if asks_for_binding(environment) {
         writes.push(patch("binding"));
@@ -36,18 +38,18 @@ pub fn rights(
             ControllerName::ResourceClaim => {
                 writes.extend(release(environment));
                 writes.extend([
-                    ("create", Kind::ResourceClaim, ""),
-                    ("delete", Kind::ResourceClaim, ""),
-                    ("patch", Kind::Pod, "status"),
+                    Right::of("create", Kind::ResourceClaim, ""),
+                    Right::of("delete", Kind::ResourceClaim, ""),
+                    Right::of("patch", Kind::Pod, "status"),
                 ]);
                 if groups == PodGroups::Accepted {
-                    writes.push(("patch", Kind::PodGroup, "status"));
+                    writes.push(Right::of("patch", Kind::PodGroup, "status"));
                 }
             }
             ControllerName::DeviceTaintEviction => {
-                writes.extend(EVICTION);
+                writes.extend(eviction());
                 if !environment.not_served.contains(&Kind::DeviceTaintRule) {
-                    writes.push(("patch", Kind::DeviceTaintRule, "status"));
+                    writes.push(Right::of("patch", Kind::DeviceTaintRule, "status"));
                 }
             }
         }
@@ -66,42 +68,24 @@ pub fn supplement_rights(
         writes.extend(release(environment));
     }
     if supplement.evictions {
-        writes.extend(EVICTION);
+        writes.extend(eviction());
     }
     collected(writes, supplement.evictions, lease)
 }
 
-fn collected(writes: Vec<Write>, records_events: bool, lease: Option<&Key>) -> BTreeSet<Right> {
-    let writes = writes.into_iter();
-    let writes =
-        writes.map(|(verb, kind, subresource)| right(verb, kind.group(), kind.plural(), subresource));
-    let events = ["create", "patch"].map(|verb| right(verb, "", "events", ""));
-    let events = events.into_iter().filter(|_| records_events);
-    writes.chain(events).chain(of_lease(lease)).collect()
-}
-
-fn of_lease(lease: Option<&Key>) -> impl Iterator<Item = Right> {
-    let of = |lease: &Key| {
-        let namespace = lease.namespace.to_string();
-        ["get", "create", "update"].map(|verb| Right {
-            namespace: namespace.clone(),
-            ..right(verb, "coordination.k8s.io", "leases", "")
-        })
-    };
-    lease.map(of).into_iter().flatten()
-}
-
-fn right(
-    verb: &'static str,
-    group: &'static str,
-    resource: &'static str,
-    subresource: &'static str,
-) -> Right {
-    Right {
-        verb,
-        group,
-        resource,
-        subresource,
-        namespace: String::new(),
+/// Adds the rights to record events and to hold the lease.
+fn collected(mut rights: Vec<Right>, records_events: bool, lease: Option<&Key>) -> BTreeSet<Right> {
+    if records_events {
+        rights.extend(["create", "patch"].map(|verb| Right::of(verb, Kind::Event, "")));
     }
+    if let Some(lease) = lease {
+        rights.extend(["get", "create", "update"].map(|verb| Right {
+            verb,
+            group: "coordination.k8s.io",
+            resource: "leases",
+            subresource: "",
+            namespace: lease.namespace.to_string(),
+        }));
+    }
+    rights.into_iter().collect()
 }

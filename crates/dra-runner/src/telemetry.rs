@@ -34,10 +34,8 @@ impl Telemetry {
 
     /// Begins with the claims of `cluster`.
     pub(super) fn begin(&self, cluster: &Cluster) {
-        for object in cluster.objects(Kind::ResourceClaim) {
-            if let Object::ResourceClaim(claim) = object {
-                self.metrics.claim_changed(None, Some(labels_of(claim)));
-            }
+        for claim in cluster.claims() {
+            self.metrics.claim_changed(None, Some(labels_of(claim)));
         }
     }
 

@@ -1,7 +1,7 @@
 //! From raw objects to the model, the same for every source.
 
 use dra_model::{
-    AllocationMode, Interner, Key, Kind, Looking, Object, Str, Taint, check_fields, json, with_interner,
+    AllocationMode, Interner, Key, Kind, Looking, Meta, Object, Str, Taint, check_fields, json, with_interner,
 };
 
 use super::upgrade::{UpgradeError, upgrade};
@@ -76,10 +76,8 @@ fn complete(object: &Object) -> Result<(), UpgradeError> {
             ];
             // Without one its devices are on no node, with several on those of any of them.
             if selected.into_iter().filter(|is_set| *is_set).count() != 1 {
-                return Err(UpgradeError::Invalid {
-                    field: "spec".to_owned(),
-                    what: "a slice without exactly one of `nodeName`, `nodeSelector`, `allNodes` and `perDeviceNodeSelection`",
-                });
+                let what = "a slice without exactly one of `nodeName`, `nodeSelector`, `allNodes` and `perDeviceNodeSelection`";
+                return refused("Invalid", "spec", what);
             }
             for (index, device) in spec.devices.iter().enumerate() {
                 let of_device = |field: &str| format!("spec.devices[{index}].{field}");
@@ -93,17 +91,13 @@ fn complete(object: &Object) -> Result<(), UpgradeError> {
             for (index, request) in claim.spec.devices.requests.iter().enumerate() {
                 let mut asked = request.exactly.iter().chain(&request.first_available);
                 if asked.any(|asked| asked.allocation_mode == AllocationMode::ExactCount && asked.count < 1) {
-                    return Err(UpgradeError::Invalid {
-                        field: format!("spec.devices.requests[{index}]"),
-                        what: "a request for less than one device",
-                    });
+                    let field = format!("spec.devices.requests[{index}]");
+                    return refused("Invalid", field, "a request for less than one device");
                 }
             }
             if claim.status.allocation.is_none() && !claim.status.reserved_for.is_empty() {
-                return Err(UpgradeError::Required {
-                    field: "status.allocation".to_owned(),
-                    what: "a claim with consumers and without an allocation",
-                });
+                let what = "a claim with consumers and without an allocation";
+                return refused("Required", "status.allocation", what);
             }
             let allocation = claim.status.allocation.iter();
             let results = allocation.flat_map(|allocation| &allocation.devices.results);
@@ -124,10 +118,8 @@ fn complete(object: &Object) -> Result<(), UpgradeError> {
             if let Some(gang) = &group.spec.scheduling_policy.gang
                 && gang.min_count < 1
             {
-                return Err(UpgradeError::Invalid {
-                    field: "spec.schedulingPolicy.gang.minCount".to_owned(),
-                    what: "a gang of less than one pod",
-                });
+                let field = "spec.schedulingPolicy.gang.minCount";
+                return refused("Invalid", field, "a gang of less than one pod");
             }
         }
         _ => {}
@@ -147,11 +139,13 @@ fn required<const N: usize>(
 ) -> Result<(), UpgradeError> {
     match fields.into_iter().find(|(_, value)| value.is_empty()) {
         None => Ok(()),
-        Some((field, _)) => Err(UpgradeError::Required {
-            field: place(field),
-            what,
-        }),
+        Some((field, _)) => refused("Required", place(field), what),
     }
+}
+
+fn refused(wrong: &'static str, field: impl Into<String>, what: &'static str) -> Result<(), UpgradeError> {
+    let field = field.into();
+    Err(UpgradeError::Refused { field, wrong, what })
 }
 
 /// The error of the decoder, with the fields that hold something else than they should, in the words of the version that was written.
@@ -180,6 +174,13 @@ pub(crate) fn group_version(api_version: &str) -> (&str, &str) {
 /// `Kind/namespace/name` of an object that could not be decoded, as far as it tells.
 pub(crate) fn name_of(json: &[u8], kind: Kind) -> Option<String> {
     Some(object_name(kind, &key_of(json)?))
+}
+
+/// What every object has.
+#[derive(serde::Deserialize)]
+pub(crate) struct Bare {
+    #[serde(default)]
+    pub(crate) metadata: Meta,
 }
 
 /// The key of an object that cannot be decoded, if it has one.

@@ -2,7 +2,7 @@
 //!
 //! Reading those texts is the same wherever they come from; asking a cluster for them is `live`'s part.
 
-use serde::Deserialize;
+use k8s_openapi::apimachinery::pkg::version::Info;
 use serde_json::Value;
 
 use dra_model::{Component, Environment, Evidence, Gate, GateState, ReleaseEvidence, Stage, Version, json};
@@ -78,10 +78,9 @@ impl VersionSettings {
             };
             // What is said of one component is more than what is said of all.
             let settings: Vec<GateSetting> = self.gates.iter().chain(own).cloned().collect();
-            for setting in settings
-                .iter()
-                .filter(|setting| Selects::of(&setting.name).is_none())
-            {
+            let is_known =
+                |name: &str| Gate::find(name).is_some() || STAGES.iter().any(|(stage, _)| *stage == name);
+            for setting in settings.iter().filter(|setting| !is_known(&setting.name)) {
                 let warning = format!(
                     "ignoring feature gate `{}`: it does not affect devices",
                     setting.name
@@ -113,35 +112,19 @@ impl VersionSettings {
     }
 }
 
-/// Gates selected by a name in `--feature-gates`.
-enum Selects {
-    Gate(Gate),
-    Stage(Stage),
-}
-
-impl Selects {
-    fn of(name: &str) -> Option<Self> {
-        match name {
-            "AllAlpha" => Some(Self::Stage(Stage::Alpha)),
-            "AllBeta" => Some(Self::Stage(Stage::Beta)),
-            _ => Gate::find(name).map(Self::Gate),
-        }
-    }
-}
+/// Names in `--feature-gates` that stand for all gates of a stage.
+const STAGES: [(&str, Stage); 2] = [("AllAlpha", Stage::Alpha), ("AllBeta", Stage::Beta)];
 
 /// Returns what `settings` say of `gate` in the release 1.`minor`. A gate's own name wins over its stage. Mirrors `feature_gate.go`,
 /// `SetFromMap` and `setUnsetAlphaGates`, v0.37.1.
 fn setting_of(settings: &[GateSetting], gate: Gate, minor: u32) -> Option<bool> {
     let stage = gate.stage_in(minor)?;
-    let last = |selects: &dyn Fn(Selects) -> bool| {
-        let matching = settings
-            .iter()
-            .rev()
-            .find(|setting| Selects::of(&setting.name).is_some_and(selects));
-        matching.map(|setting| setting.enabled)
+    let last = |name: &str| {
+        let setting = settings.iter().rev().find(|setting| setting.name == name)?;
+        Some(setting.enabled)
     };
-    last(&|what| matches!(what, Selects::Gate(named) if named == gate))
-        .or_else(|| last(&|what| matches!(what, Selects::Stage(whole) if whole == stage)))
+    let of_stage = || STAGES.iter().find(|(_, whole)| *whole == stage);
+    last(gate.name()).or_else(|| last(of_stage()?.0))
 }
 
 /// The gates of a component by the arguments it runs with: those that are set, and the defaults of its release for all others.
@@ -275,60 +258,31 @@ pub(crate) struct ControlPlanePod {
 impl ControlPlanePod {
     /// Reads a pod, if it is one of the control plane: in kube-system, with the label that kubeadm and others give it.
     pub(crate) fn of(json: &[u8]) -> Option<Self> {
-        #[derive(Deserialize)]
-        struct Pod {
-            metadata: Metadata,
-            spec: Spec,
-        }
-        #[derive(Deserialize)]
-        struct Metadata {
-            name: String,
-            namespace: String,
-            #[serde(default)]
-            labels: Labels,
-        }
-        #[derive(Default, Deserialize)]
-        struct Labels {
-            component: Option<String>,
-        }
-        #[derive(Deserialize)]
-        struct Spec {
-            #[serde(default)]
-            containers: Vec<Container>,
-        }
-        #[derive(Default, Deserialize)]
-        #[serde(default)]
-        struct Container {
-            name: String,
-            image: String,
-            command: Vec<String>,
-            args: Vec<String>,
-        }
         // Most pods are none of the control plane, and decoding each twice would double the work.
         memchr::memmem::find(json, b"\"kube-system\"")?;
-        let Pod { metadata, spec } = json::from_slice(json).ok()?;
-        let label = metadata
-            .labels
-            .component
-            .filter(|_| metadata.namespace == "kube-system")?;
+        memchr::memmem::find(json, b"\"component\"")?;
+        let pod: Value = json::from_slice(json).ok()?;
+        let metadata = &pod["metadata"];
+        let label = metadata["labels"]["component"]
+            .as_str()
+            .filter(|_| metadata["namespace"] == "kube-system")?;
         let component: Component = label.parse().ok()?;
-        let mut containers = spec.containers;
-        let at = match containers.len() {
-            1 => 0,
-            _ => containers.iter().position(|container| container.name == label)?,
+        let container = match pod["spec"]["containers"].as_array()?.as_slice() {
+            [only] => only,
+            several => several.iter().find(|container| container["name"] == label)?,
         };
-        let Container {
-            image, command, args, ..
-        } = containers.swap_remove(at);
-        let arguments: Vec<String> = command.into_iter().chain(args).collect();
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let arguments = ["command", "args"].map(|field| container[field].as_array());
+        let arguments = arguments.into_iter().flatten().flatten();
+        let arguments: Vec<String> = arguments.map(text).collect::<Option<_>>()?;
         // A snapshot leaves the arguments out, and nothing is not the same as none.
         if arguments.iter().all(|argument| argument == "redacted") {
             return None;
         }
         Some(Self {
             component,
-            name: metadata.name,
-            image,
+            name: text(&metadata["name"])?,
+            image: text(&container["image"]).unwrap_or_default(),
             arguments,
         })
     }
@@ -366,43 +320,32 @@ pub(crate) fn from_metric(line: &str) -> Option<(Gate, bool)> {
     Some((Gate::find(name)?, value.trim() == "1"))
 }
 
-/// The answer of `/version`. Numbers are texts, and some vendors write `37+`.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct VersionAnswer {
-    major: String,
-    minor: String,
-    emulation_minor: String,
-    min_compatibility_minor: String,
-    git_version: String,
-}
-
-impl VersionAnswer {
-    /// An environment with these versions.
-    ///
-    /// Builds without a version number say `v0.0.0-master`; then the numbers beside it count.
-    pub(crate) fn environment(&self) -> Result<Environment, dra_model::InvalidVersion> {
-        let numbers: Version = format!("{}.{}", self.major, self.minor).parse()?;
-        let named = self.git_version.parse::<Version>();
-        let version = named
+/// An environment with the versions that `/version` answers with. Numbers are texts, and some vendors write `37+`.
+///
+/// Builds without a version number say `v0.0.0-master`; then the numbers beside it count.
+pub(crate) fn environment(answer: Info) -> Result<Environment, dra_model::InvalidVersion> {
+    let numbers: Version = format!("{}.{}", answer.major, answer.minor).parse()?;
+    let named = answer.git_version.parse::<Version>();
+    let version = named
+        .ok()
+        .filter(|named| (named.major, named.minor) == (numbers.major, numbers.minor));
+    let digits = |text: String| {
+        text.trim_end_matches(|c: char| !c.is_ascii_digit())
+            .parse::<u32>()
             .ok()
-            .filter(|named| (named.major, named.minor) == (numbers.major, numbers.minor));
-        let digits = |text: &str| {
-            text.trim_end_matches(|c: char| !c.is_ascii_digit())
-                .parse::<u32>()
-                .ok()
-        };
-        let emulated_minor = digits(&self.emulation_minor).unwrap_or(numbers.minor);
-        Ok(Environment {
-            version: version.unwrap_or(numbers),
-            release_evidence: ReleaseEvidence::Patch,
-            git_version: Some(self.git_version.clone()).filter(|text| !text.is_empty()),
-            emulated_minor,
-            min_compatibility_minor: digits(&self.min_compatibility_minor)
-                .unwrap_or_else(|| emulated_minor.saturating_sub(1)),
-            ..Environment::default()
-        })
-    }
+    };
+    let emulated_minor = answer.emulation_minor.and_then(digits).unwrap_or(numbers.minor);
+    Ok(Environment {
+        version: version.unwrap_or(numbers),
+        release_evidence: ReleaseEvidence::Patch,
+        git_version: Some(answer.git_version).filter(|text| !text.is_empty()),
+        emulated_minor,
+        min_compatibility_minor: answer
+            .min_compatibility_minor
+            .and_then(digits)
+            .unwrap_or_else(|| emulated_minor.saturating_sub(1)),
+        ..Environment::default()
+    })
 }
 
 #[cfg(test)]
@@ -564,7 +507,7 @@ mod tests {
             None
         );
         assert_eq!(from_metric("# HELP kubernetes_feature_enabled"), None);
-        let answer = |json: &str| serde_json::from_str::<VersionAnswer>(json).unwrap().environment();
+        let answer = |json: &str| environment(serde_json::from_str(json).unwrap());
         let emulating = answer(
             r#"{"major":"1","minor":"37","emulationMajor":"1","emulationMinor":"36","minCompatibilityMinor":"35",
                 "gitVersion":"v1.37.1"}"#,

@@ -8,7 +8,6 @@
 )]
 
 pub mod bundle;
-mod coverage;
 mod decode;
 pub mod destination;
 pub mod examples;

@@ -2,6 +2,7 @@
 //!
 //! One thread reads, others decode; results come together in the order of the text, so the same input gives the same cluster.
 
+mod coverage;
 mod decoded;
 mod parts;
 mod unknown;
@@ -17,7 +18,6 @@ use serde::de::DeserializeOwned;
 
 use dra_model::is_similar;
 
-use super::coverage::{Coverage, lacking};
 use super::destination::FileIdentity;
 use super::examples;
 use super::files;
@@ -25,10 +25,11 @@ use super::files::{Limits, ReadError, ReadOptions, Source, read_parallel};
 use super::gates::{ControlPlanePod, VersionSettings};
 use super::needs::{Loaded, Needs, Observer, Problem};
 use dra_model::{
-    ClusterBuilder, Environment, Gap, NewerFields, Object, Owners, ReleaseEvidence, SchedulerProfile, Str,
-    Version,
+    ClusterBuilder, Environment, Gap, Kind, NewerFields, Object, Owners, ReleaseEvidence, SchedulerProfile,
+    Str, Version,
 };
 
+use self::coverage::{Coverage, lacking, refer};
 use self::decoded::{Decoded, Hidden, count_ignored, decode};
 use self::parts::{Contradiction, Parts};
 use self::unknown::UnknownFields;
@@ -328,9 +329,9 @@ struct Collected {
     undescribed: u64,
     /// Problems by the kinds that they make incomplete.
     broken: BTreeMap<Hidden, u64>,
-    coverage: Coverage,
     parts: Parts,
-    knows_any: bool,
+    /// Kinds that an object refers to.
+    referred: BTreeSet<Kind>,
     control_plane: Vec<ControlPlanePod>,
     /// The newest kubelet of nodes that are not among the objects.
     kubelet: Option<Version>,
@@ -369,18 +370,8 @@ impl Collected {
         self.parts.append(decoded.parts);
         self.objects += decoded.objects.len() as u64;
         for object in decoded.objects {
-            self.coverage.refers(&object);
+            refer(&object, &mut self.referred);
             self.builder.add(object);
-        }
-        for ((file, kind), count) in decoded.counted {
-            self.knows_any = true;
-            self.coverage.objects(&file, kind, count);
-        }
-        for (file, kind, whole) in decoded.lists {
-            self.coverage.list(&file, kind, whole);
-        }
-        for (file, info) in decoded.infos {
-            self.coverage.snapshot(&file, info);
         }
         self.control_plane.extend(decoded.control_plane);
         self.kubelet = self.kubelet.max(decoded.kubelet);
@@ -452,7 +443,9 @@ impl Collected {
         environment.owners = Arc::new(std::mem::take(&mut self.owners));
         environment.old_versions.append(&mut self.old_versions);
         let warnings = request.versions.apply(&mut environment);
-        let mut covered = self.coverage.verdict(needs, &environment);
+        let coverage = Coverage::of(&self.parts);
+        let knows_any = coverage.has_objects();
+        let mut covered = coverage.verdict(needs, &environment, &self.referred);
         if self.broken.contains_key(&Hidden::Anything) {
             // What could not be understood hides every kind anyway, and says better why.
             covered.gaps.retain(|gap| !covered.absent.contains(&gap.kind));
@@ -509,7 +502,7 @@ impl Collected {
         for twin in twins {
             self.problem(Problem::duplicate(&twin, &names), request.strict)?;
         }
-        if !self.knows_any && !self.loaded.ignored.is_empty() {
+        if !knows_any && !self.loaded.ignored.is_empty() {
             let kinds = self.loaded.ignored.iter();
             let kinds: Vec<_> = kinds
                 .map(|(kind, count)| format!("{count} {kind}"))
@@ -566,7 +559,8 @@ impl Collected {
     fn environment(&mut self, names: &str, request: &Request<'_>, needs: &Needs) -> Environment {
         let source = source_name(request.names);
         // Of several snapshots, the newest is closest to the truth.
-        let told = self.coverage.snapshots().filter(|(_, info)| info.has_version());
+        let coverage = Coverage::of(&self.parts);
+        let told = coverage.snapshots().filter(|(_, info)| info.has_version());
         let count = told.clone().count();
         if let Some((file, info)) = told.max_by_key(|(_, info)| info.recorded_at) {
             let (environment, warnings) = info.environment(source);

@@ -127,7 +127,7 @@ pub fn manifests(names: &[String], namespace: &str, validate: Validate<'_>) -> R
         match one {
             Found::Item(item) => reading.item(&item),
             Found::List { .. } => {}
-            Found::Problem(problem) => reading.refused.add(problem.into()),
+            Found::Problem { problem, .. } => reading.refused.add(problem),
         }
         Ok::<(), LoadError>(())
     });
@@ -164,12 +164,12 @@ struct Reading<'r> {
 
 impl Reading<'_> {
     fn item(&mut self, item: &RawItem<'_>) {
-        let (Some(api_version), Some(name)) = (item.api_version, item.kind) else {
+        let (Some(api_version), Some(name)) = (item.api_version.as_deref(), item.kind.as_deref()) else {
             return self.refuse(item, "has no `apiVersion` and `kind`");
         };
-        let mut object: Value = match json::from_slice(item.json) {
+        let mut object: Value = match json::from_slice(&item.json) {
             Ok(object) => object,
-            Err(error) => return self.refused.add(item.decode_problem(&error).into()),
+            Err(error) => return self.refused.add(item.decode_problem(&error)),
         };
         let (group, version) = group_version(api_version);
         match Kind::find(group, name) {
@@ -185,7 +185,7 @@ impl Reading<'_> {
     }
 
     fn refuse(&mut self, item: &RawItem<'_>, why: impl Into<String>) {
-        self.refused.add(Problem::from(item.problem(why)));
+        self.refused.add(item.problem(why));
     }
 
     fn object(&mut self, item: &RawItem<'_>, kind: Kind, (group, version): (&str, &str), mut object: Value) {
@@ -215,18 +215,7 @@ impl Reading<'_> {
                 }
                 self.found.objects.push(decoded);
             }
-            Err(error) => self.undecoded(item, &error),
-        }
-    }
-
-    fn undecoded(&mut self, item: &RawItem<'_>, error: &UpgradeError) {
-        match error {
-            UpgradeError::Json(error) => self.refused.add(item.decode_problem(error).into()),
-            UpgradeError::Fields { fields, error } => {
-                self.refused
-                    .add(item.decode_problem_in_words(error, fields).into());
-            }
-            error => self.refuse(item, error.to_string()),
+            Err(error) => self.refused.add(item.undecoded(&error)),
         }
     }
 
@@ -242,7 +231,7 @@ impl Reading<'_> {
         let upgraded = match upgrade(kind, group, version, json.as_bytes()) {
             // The fields of a version that is not served are of no interest.
             Err(error @ UpgradeError::UnknownVersion { .. }) => {
-                self.undecoded(item, &error);
+                self.refused.add(item.undecoded(&error));
                 return false;
             }
             upgraded => upgraded,
@@ -269,7 +258,7 @@ impl Reading<'_> {
                     }
                 }
                 Err(error) => {
-                    self.undecoded(item, &error);
+                    self.refused.add(item.undecoded(&error));
                     return false;
                 }
             }
@@ -333,7 +322,7 @@ impl Reading<'_> {
             Err(why) => return self.refuse(item, why),
         };
         if templates.is_empty() {
-            let version = item.api_version.unwrap_or_default();
+            let version = item.api_version.as_deref().unwrap_or_default();
             let warning = format!("{}: ignoring {kind} of {version}", item.origin);
             return self.found.warnings.push(warning);
         }
@@ -359,7 +348,7 @@ impl Reading<'_> {
             return;
         }
         let reference = OwnerReference {
-            api_version: item.api_version.unwrap_or_default().into(),
+            api_version: item.api_version.as_deref().unwrap_or_default().into(),
             kind: kind.into(),
             name: name.as_str().into(),
             uid: text("uid").into(),
@@ -415,7 +404,7 @@ impl Reading<'_> {
                 Arc::new(pod)
             }
             Ok(_) => return,
-            Err(error) => return self.undecoded(item, &error),
+            Err(error) => return self.refused.add(item.undecoded(&error)),
         };
         let most = (MOST_MEMORY / self.decoder.take_weight().max(1)).clamp(1, MOST_PODS);
         let Some(pods) = template.pods else {
@@ -425,7 +414,7 @@ impl Reading<'_> {
         if self.pods > MOST_PODS || pods > most {
             let path = &template.path;
             let why = format!("{path}: cannot simulate {pods} pods in one run");
-            self.too_many.get_or_insert_with(|| item.problem(why).into());
+            self.too_many.get_or_insert_with(|| item.problem(why));
             return;
         }
         for number in 0..pods {

@@ -289,16 +289,6 @@ impl Problem {
     }
 }
 
-impl From<super::files::Problem> for Problem {
-    fn from(problem: super::files::Problem) -> Self {
-        Self {
-            place: problem.origin.to_string(),
-            object: problem.object,
-            message: problem.message,
-        }
-    }
-}
-
 impl std::fmt::Display for Problem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: ", self.place)?;

@@ -58,9 +58,10 @@ fn in_text(text: String) -> Option<Vec<SchedulerProfile>> {
     let mut found = None;
     let sink = |part: Found<'_>| {
         if let Found::Item(item) = part {
+            let (api_version, kind) = (item.api_version.as_deref(), item.kind.as_deref());
             found = found
                 .take()
-                .or_else(|| profiles(item.api_version, item.kind, item.json).ok().flatten());
+                .or_else(|| profiles(api_version, kind, &item.json).ok().flatten());
         }
         Ok::<_, ReadError>(())
     };

@@ -14,13 +14,14 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use super::bundle::{Compression, Part, Redaction, Snapshot, SnapshotError, SnapshotInfo, add_owner};
+use super::decode::Bare;
 use super::files::{Found, RawItem, ReadError, ReadOptions, Source, read};
 use super::gates::VersionSettings;
 use super::load::{LoadError, Request, load_sources, sources};
 use super::needs::{Needs, Unobserved};
 use super::recognize::{Recognized, recognize};
 use dra_model::{
-    Claim, Cluster, Condition, ConsumerReference, Key, Kind, Meta, Object, PodClaimStatus, Time, json,
+    Claim, Cluster, Condition, ConsumerReference, Key, Kind, Meta, Object, PodClaimStatus, Str, Time, json,
 };
 
 /// Data to write.
@@ -68,21 +69,6 @@ impl From<ReadError> for SuccessorError {
     }
 }
 
-/// Identity of the object.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Head {
-    metadata: Identity,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Identity {
-    namespace: Option<String>,
-    name: Option<String>,
-    uid: Option<String>,
-}
-
 /// A template, unchanged from the files.
 struct Template {
     api_version: String,
@@ -125,9 +111,10 @@ impl Successor<'_> {
         let mut owners = Vec::new();
         read(&sources, &ReadOptions::default(), |found| {
             let Found::Item(item) = found else { return Ok(()) };
-            match recognize(item.api_version, item.kind) {
+            let (api_version, name) = (item.api_version.as_deref(), item.kind.as_deref());
+            match recognize(api_version, name) {
                 Recognized::Known { kind, .. } => {
-                    let api_version = item.api_version.unwrap_or_default();
+                    let api_version = api_version.unwrap_or_default();
                     // What is no object was left out the first time too, and is a gap.
                     let Ok(key) = self.key(kind, &item) else {
                         return Ok(());
@@ -135,7 +122,7 @@ impl Successor<'_> {
                     if kind == Kind::ResourceClaimTemplate && wanted.contains(&key.0) {
                         let template = Template {
                             api_version: api_version.to_owned(),
-                            object: json::from_slice(item.json)?,
+                            object: json::from_slice(&item.json)?,
                         };
                         templates.insert(key.0.clone(), template);
                     }
@@ -144,16 +131,13 @@ impl Successor<'_> {
                     }
                 }
                 Recognized::Info => {
-                    let info: Result<SnapshotInfo, _> = json::from_slice(item.json);
+                    let info: Result<SnapshotInfo, _> = json::from_slice(&item.json);
                     redacted.push(info.is_ok_and(|info| info.redacted));
                 }
                 // It may be an owner.
                 Recognized::Other => {
-                    let version_and_kind = (
-                        item.api_version.unwrap_or_default(),
-                        item.kind.unwrap_or_default(),
-                    );
-                    add_owner(Redaction::On, version_and_kind, item.json, &mut owners);
+                    let version_and_kind = (api_version.unwrap_or_default(), name.unwrap_or_default());
+                    add_owner(Redaction::On, version_and_kind, &item.json, &mut owners);
                 }
                 // What could not be understood is a gap.
                 Recognized::Unclear { .. } => {}
@@ -223,25 +207,24 @@ impl Successor<'_> {
     }
 
     /// Returns which object it is: its key, and its UID if it has one.
-    fn key(&self, kind: Kind, item: &RawItem<'_>) -> Result<(Key, String), serde_json::Error> {
-        let Head { metadata } = json::from_slice(item.json)?;
-        let namespace = match metadata.namespace.filter(|namespace| !namespace.is_empty()) {
-            _ if !kind.is_namespaced() => String::new(),
-            Some(namespace) => namespace,
-            None => self.namespace.to_owned(),
+    fn key(&self, kind: Kind, item: &RawItem<'_>) -> Result<(Key, Str), serde_json::Error> {
+        let Bare { metadata } = json::from_slice(&item.json)?;
+        let namespace = match metadata.namespace {
+            _ if !kind.is_namespaced() => Str::default(),
+            none if none.is_empty() => self.namespace.into(),
+            namespace => namespace,
         };
-        let key = Key::new(namespace, metadata.name.unwrap_or_default());
-        Ok((key, metadata.uid.unwrap_or_default()))
+        Ok((Key::new(namespace, metadata.name), metadata.uid))
     }
 
     /// The object as it is later; nothing if it is gone then.
     fn changed(
         &self,
         kind: Kind,
-        (key, uid): &(Key, String),
+        (key, uid): &(Key, Str),
         item: &RawItem<'_>,
     ) -> Result<Option<String>, serde_json::Error> {
-        let Ok(json) = json::from_slice::<&RawValue>(item.json) else {
+        let Ok(json) = json::from_slice::<&RawValue>(&item.json) else {
             return Ok(None);
         };
         let as_it_is = || Ok(Some(json.get().to_owned()));
@@ -249,7 +232,7 @@ impl Successor<'_> {
             return as_it_is();
         };
         // Of several with one name another one counts.
-        if before.metadata().uid != **uid && !uid.is_empty() {
+        if before.metadata().uid != *uid && !uid.is_empty() {
             return as_it_is();
         }
         let Some(after) = self.after.get(kind, key) else {

@@ -32,20 +32,14 @@ pub(crate) enum UpgradeError {
         /// Error of the decoder.
         error: serde_json::Error,
     },
-    /// It lacks what says which devices it is about.
-    #[error("{field}: Required value: no API server accepts {what}")]
-    Required {
+    /// It lacks what says which devices it is about, or has a value that it cannot have.
+    #[error("{field}: {wrong} value: no API server accepts {what}")]
+    Refused {
         /// Field.
         field: String,
-        /// Its name without that.
-        what: &'static str,
-    },
-    /// A field has a value that it cannot have.
-    #[error("{field}: Invalid value: no API server accepts {what}")]
-    Invalid {
-        /// Field.
-        field: String,
-        /// The object with that value.
+        /// `Required` or `Invalid`.
+        wrong: &'static str,
+        /// The object with that value, or without one.
         what: &'static str,
     },
     /// Only release 1.34 has such rules, as alpha. Without these selectors the rule would taint too many devices.

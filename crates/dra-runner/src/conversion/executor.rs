@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::gates::{self, Verdict};
+use super::gates;
 use super::pass::{self, Phase};
 use super::preflight;
 use super::reading::{reload, still_served};
@@ -100,18 +100,13 @@ impl<'a> Executor<'a> {
                 .live
                 .load(&needs, &VersionSettings::default(), now, Arc::new(Unobserved))
                 .await?;
-            let verdict = gates::judge(
+            gates::judge(
                 bare.cluster.environment(),
                 survey.cluster.environment(),
                 before,
                 &self.lease_holders().await?,
                 ClaimGate::of(&survey.cluster),
-            );
-            match verdict {
-                Verdict::Off => {}
-                Verdict::On(why) => return Err(Error::GateOn(why)),
-                Verdict::Unknown(why) => return Err(Error::GateUnknown(why)),
-            }
+            )?;
         }
         let tasks = self.tasks(survey, &BTreeSet::new());
         if self.order.mode != Mode::Client {

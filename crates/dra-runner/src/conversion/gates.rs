@@ -2,19 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::Error;
 use dra_model::{Component, Environment, Evidence, Gate};
 use dra_rules::reservation::conversion::ClaimGate;
-
-/// Known state.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// It is off.
-    Off,
-    /// Something says that it is not.
-    On(String),
-    /// Nothing says either.
-    Unknown(String),
-}
 
 const COMPONENTS: [(Component, &str, &str); 2] = [
     (
@@ -36,13 +26,16 @@ pub(super) fn leases() -> impl Iterator<Item = &'static str> {
 
 /// Judges from what the cluster shows (`bare`), what the user says besides (`told`), and who held the leases before and holds them
 /// now.
+///
+/// # Errors
+/// Says what shows that the gate is on, or that nothing shows that it is off.
 pub(super) fn judge(
     bare: &Environment,
     told: &Environment,
     before: &BTreeMap<String, String>,
     now: &BTreeMap<String, String>,
     claim_gate: ClaimGate,
-) -> Verdict {
+) -> Result<(), Error> {
     let gate = Gate::DRAWorkloadResourceClaims;
     for (component, name, _) in COMPONENTS {
         // Of several replicas each counts.
@@ -50,31 +43,33 @@ pub(super) fn judge(
             *of == component && *which == gate && state.enabled && state.evidence.is_of_now()
         });
         if let Some((_, _, state)) = on {
-            return Verdict::On(format!("{gate} is on in {name} ({})", state.evidence));
+            let why = format!("{gate} is on in {name} ({})", state.evidence);
+            return Err(Error::GateOn(why));
         }
         let shown = bare.gate(component, gate).evidence.is_of_now();
         let same = before.get(name).filter(|holder| now.get(name) == Some(holder));
         if let Some(holder) = same.filter(|_| shown) {
-            return Verdict::On(format!(
+            return Err(Error::GateOn(format!(
                 "{name} has not restarted since the gate was turned off: {holder} still holds its lease"
-            ));
+            )));
         }
     }
     if claim_gate == ClaimGate::Off {
-        return Verdict::Off;
+        return Ok(());
     }
     for (component, name, flag) in COMPONENTS {
         let state = told.gate(component, gate);
         if state.enabled && state.evidence == Evidence::Flag {
-            return Verdict::On(format!("{gate} is on in {name} ({})", state.evidence));
+            let why = format!("{gate} is on in {name} ({})", state.evidence);
+            return Err(Error::GateOn(why));
         }
         if !state.evidence.is_of_now() {
-            return Verdict::Unknown(format!(
+            return Err(Error::GateUnknown(format!(
                 "cannot tell whether {gate} is off in every {name}; confirm it with {flag} {gate}=false"
-            ));
+            )));
         }
     }
-    Verdict::Off
+    Ok(())
 }
 
 #[cfg(test)]
@@ -82,7 +77,7 @@ mod tests {
     use super::*;
     use dra_model::GateState;
 
-    type Check<'a> = &'a dyn Fn(&Verdict) -> bool;
+    type Check<'a> = &'a dyn Fn(&Result<(), Error>) -> bool;
     type States<'a> = &'a [(Component, bool, Evidence)];
 
     fn environment(states: States<'_>) -> Environment {
@@ -114,9 +109,9 @@ mod tests {
                 .into_iter()
                 .collect()
         };
-        let off = |verdict: &Verdict| *verdict == Verdict::Off;
-        let on = |verdict: &Verdict| matches!(verdict, Verdict::On(_));
-        let unknown = |verdict: &Verdict| matches!(verdict, Verdict::Unknown(_));
+        let off = |verdict: &Result<(), Error>| verdict.is_ok();
+        let on = |verdict: &Result<(), Error>| matches!(verdict, Err(Error::GateOn(_)));
+        let unknown = |verdict: &Result<(), Error>| matches!(verdict, Err(Error::GateUnknown(_)));
         let cases: [(States<'_>, States<'_>, &str, &str, Check<'_>); 8] = [
             (&[], &word, "", "", &off),
             (&[], &word[..1], "", "", &unknown),

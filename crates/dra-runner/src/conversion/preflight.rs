@@ -14,11 +14,8 @@ const TRIALS: usize = 5;
 
 fn right(subresource: &'static str, namespace: &str) -> Right {
     Right {
-        verb: "patch",
-        group: Kind::ResourceClaim.group(),
-        resource: Kind::ResourceClaim.plural(),
-        subresource,
         namespace: namespace.to_owned(),
+        ..Right::of("patch", Kind::ResourceClaim, subresource)
     }
 }
 

@@ -132,16 +132,6 @@ impl Shared<'_> {
                 Next::Look(_) if self.stop.is_asked() && !attempt.is_open() => {
                     return task.ends_interrupted();
                 }
-                // A write that may have taken effect is not called one that was not tried.
-                Next::Look(_) if self.stop.is_asked() => {
-                    match self.stop.within_grace(self.look(purpose, &mut task)).await {
-                        Some((seen @ (Seen::Gone | Seen::Claim { .. }), claim)) => {
-                            written = claim.map(|claim| (claim, None));
-                            attempt.looked(seen)
-                        }
-                        Some((Seen::Unread(_), _)) | None => return task.ends_unanswered(),
-                    }
-                }
                 Next::Send if self.is_over() => return task.ends(Outcome::NotTried, None),
                 Next::Send => match self.send(&task, &mut attempt, purpose, None).await {
                     Ok(Ok((claim, slot))) => {
@@ -152,10 +142,19 @@ impl Shared<'_> {
                     Err(error) => return task.ends_unnoted(&attempt, &error),
                 },
                 Next::Look(pause) => {
-                    self.stop.or_after(pause).await;
-                    match self.stop.unless_asked(self.look(purpose, &mut task)).await {
-                        Some((seen, claim)) => {
-                            written = claim.map(|claim| (claim, None));
+                    let is_asked = self.stop.is_asked();
+                    let seen = if is_asked {
+                        self.stop.within_grace(self.look(purpose, &mut task)).await
+                    } else {
+                        self.stop.or_after(pause).await;
+                        self.stop.unless_asked(self.look(purpose, &mut task)).await
+                    };
+                    match seen {
+                        // A write that may have taken effect is not called one that was not tried.
+                        Some(Seen::Unread(_)) | None if is_asked => return task.ends_unanswered(),
+                        Some(seen) => {
+                            let is_there = matches!(seen, Seen::Claim { .. });
+                            written = is_there.then(|| (Claim::clone(&task.claim), None));
                             attempt.looked(seen)
                         }
                         None => Next::Look(Duration::ZERO),
@@ -249,16 +248,16 @@ impl Shared<'_> {
     }
 
     /// Reads the claim and, after it, its pods, and plans anew. The task is then what is to be written.
-    async fn look(&self, purpose: Purpose<'_>, task: &mut Task) -> (Seen, Option<Claim>) {
+    async fn look(&self, purpose: Purpose<'_>, task: &mut Task) -> Seen {
         let (cluster, existing) = match self.read(purpose, &task.claim).await {
             Ok(read) => read,
-            Err(error) => return (Seen::Unread(Answer::of(&error)), None),
+            Err(error) => return Seen::Unread(Answer::of(&error)),
         };
         let found = cluster
             .claim(&task.key)
             .filter(|claim| claim.metadata.uid == *task.uid());
         let Some(claim) = found else {
-            return (Seen::Gone, None);
+            return Seen::Gone;
         };
         let wants = match purpose {
             Purpose::Convert(options) => convert_again(&cluster, claim, options, task),
@@ -277,7 +276,7 @@ impl Shared<'_> {
         };
         task.claim = Arc::clone(claim);
         let list = task.list().to_vec();
-        (Seen::Claim { list, wants }, Some(Claim::clone(claim)))
+        Seen::Claim { list, wants }
     }
 
     /// Returns what one claim depends on, and the UIDs of the objects that its old entries name.

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use foldhash::fast::RandomState;
 
-use super::Event;
-use dra_model::Time;
+use super::{Event, Group};
+use dra_model::{Key, Time};
 
 /// So many different messages of one reason about one object within [`AGGREGATION_PERIOD`] become one event.
 const AGGREGATED: usize = 10;
@@ -35,16 +35,6 @@ pub(super) struct Correlated {
     pub(super) name: Option<String>,
 }
 
-/// The key of similar events: all but the message.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Group {
-    component: &'static str,
-    object: String,
-    uid: String,
-    type_: &'static str,
-    reason: &'static str,
-}
-
 #[derive(Debug)]
 struct Similar {
     messages: HashSet<String, RandomState>,
@@ -64,7 +54,7 @@ pub(super) struct Correlator {
     similar: HashMap<Group, Similar, RandomState>,
     known: HashMap<(Group, String), Known, RandomState>,
     /// By source and object, when its bucket is full again.
-    full: HashMap<(&'static str, String), Time, RandomState>,
+    full: HashMap<(&'static str, &'static str, Key), Time, RandomState>,
     uses: u64,
 }
 
@@ -72,23 +62,16 @@ impl Correlator {
     /// Returns what to send for an event, unless it is dropped. `name` is for a new event.
     pub(super) fn correlate(&mut self, event: &Event, name: &str, now: Time) -> Option<Correlated> {
         self.bound();
-        let group = Group {
-            component: event.component,
-            object: format!("{}/{}", event.about.kind, event.about.key),
-            uid: event.about.uid.to_string(),
-            type_: event.type_,
-            reason: event.reason,
-        };
-        let message = self.aggregate(&group, &event.message, now);
+        let group = &event.group;
+        let message = self.aggregate(group, &event.message, now);
         // Events that were put together are one, whatever they say.
         let key_message = if message.starts_with(AGGREGATED_PREFIX) {
             AGGREGATED_PREFIX.to_owned()
         } else {
             message.clone()
         };
-        let object = group.object.clone();
         self.uses += 1;
-        let known = self.known.entry((group, key_message));
+        let known = self.known.entry((group.clone(), key_message));
         let known = known.or_insert_with(|| Known {
             count: 0,
             first: now,
@@ -103,7 +86,7 @@ impl Correlator {
             first: known.first,
             name: (known.count > 1).then(|| known.name.clone()),
         };
-        self.takes(event.component, object, now).then_some(correlated)
+        self.takes(group, now).then_some(correlated)
     }
 
     fn aggregate(&mut self, group: &Group, message: &str, now: Time) -> String {
@@ -127,8 +110,9 @@ impl Correlator {
     }
 
     /// Reports whether one more event about the object may be sent.
-    fn takes(&mut self, component: &'static str, object: String, now: Time) -> bool {
-        let full = self.full.entry((component, object)).or_insert(now);
+    fn takes(&mut self, group: &Group, now: Time) -> bool {
+        let object = (group.component, group.about.kind, group.about.key.clone());
+        let full = self.full.entry(object).or_insert(now);
         let next = (*full).max(now).after(REFILL);
         let is_allowed = next.since(now) <= REFILL * BURST;
         if is_allowed {
@@ -158,19 +142,22 @@ fn forget_oldest<K, V, T: Ord>(memory: &mut HashMap<K, V, RandomState>, age: imp
 mod tests {
     use super::*;
     use crate::events::ObjectReference;
-    use dra_model::{Key, Kind};
+    use dra_model::Kind;
 
     fn event(pod: &str, message: &str) -> Event {
+        let about = ObjectReference {
+            api_version: String::new(),
+            kind: Kind::Pod.name(),
+            key: Key::new("a", pod),
+            uid: format!("uid-{pod}").into(),
+        };
         Event {
-            component: "resource_claim",
-            about: ObjectReference {
-                api_version: String::new(),
-                kind: Kind::Pod.name(),
-                key: Key::new("a", pod),
-                uid: format!("uid-{pod}").into(),
+            group: Group {
+                component: "resource_claim",
+                about,
+                type_: "Warning",
+                reason: "FailedResourceClaimCreation",
             },
-            type_: "Warning",
-            reason: "FailedResourceClaimCreation",
             message: message.to_owned(),
         }
     }

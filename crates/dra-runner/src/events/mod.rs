@@ -26,16 +26,22 @@ const CLAIMS: &str = "resource_claim";
 
 /// An event about an object.
 #[derive(Clone, Debug)]
-pub(super) struct Event {
+struct Event {
+    group: Group,
+    message: String,
+}
+
+/// The key of similar events: all but the message.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Group {
     /// The controller that records it.
     component: &'static str,
     about: ObjectReference,
     type_: &'static str,
     reason: &'static str,
-    message: String,
 }
 
-impl Event {
+impl Group {
     fn controller(&self) -> ControllerName {
         match self.component {
             CLAIMS => ControllerName::ResourceClaim,
@@ -45,7 +51,7 @@ impl Event {
 }
 
 /// The object that an event is about.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct ObjectReference {
     api_version: String,
     kind: &'static str,
@@ -87,14 +93,13 @@ impl Recorder {
     /// A claim could not be made.
     pub(super) fn warn(&self, warning: &Warning, now: Time) {
         let Owner { kind, key, uid } = &warning.about;
-        let event = Event {
+        let group = Group {
             component: CLAIMS,
             about: self.reference(*kind, key, uid),
             type_: "Warning",
             reason: "FailedResourceClaimCreation",
-            message: warning.message.clone(),
         };
-        self.record(event, now);
+        self.record(group, warning.message.clone(), now);
     }
 
     /// The pod is about to be deleted. Mirrors `device_taint_eviction.go`, `emitPodDeletionEvent`, v1.37.2.
@@ -109,14 +114,13 @@ impl Recorder {
 
     /// No pod is evicted because of the rule.
     pub(super) fn held(&self, rule: &Str, uid: &Str, why: &str, now: Time) {
-        let event = Event {
+        let group = Group {
             component: ControllerName::DeviceTaintEviction.into(),
             about: self.reference(Kind::DeviceTaintRule, &Key::new("", rule.clone()), uid),
             type_: "Warning",
             reason: "EvictionHeld",
-            message: why.to_owned(),
         };
-        self.record(event, now);
+        self.record(group, why.to_owned(), now);
     }
 
     /// The run ends, since another controller does the same work: `why`. The event is about the lease, given with its UID, where operators
@@ -131,25 +135,23 @@ impl Recorder {
             },
             None => self.reference(written.kind, &written.key, &written.uid),
         };
-        let event = Event {
+        let group = Group {
             component: "kubectl-dra",
             about,
             type_: "Warning",
             reason: "AnotherControllerAtWork",
-            message: format!("{why}; kubectl dra run exits"),
         };
-        self.record(event, now);
+        self.record(group, format!("{why}; kubectl dra run exits"), now);
     }
 
     fn about_pod(&self, pod: &PodRef, message: &str, now: Time) {
-        let event = Event {
+        let group = Group {
             component: ControllerName::DeviceTaintEviction.into(),
             about: self.reference(Kind::Pod, &pod.key, &pod.uid),
             type_: "Normal",
             reason: "DeviceTaintManagerEviction",
-            message: message.to_owned(),
         };
-        self.record(event, now);
+        self.record(group, message.to_owned(), now);
     }
 
     fn reference(&self, kind: Kind, key: &Key, uid: &Str) -> ObjectReference {
@@ -161,9 +163,9 @@ impl Recorder {
         }
     }
 
-    fn record(&self, event: Event, now: Time) {
+    fn record(&self, group: Group, message: String, now: Time) {
         // A full queue drops what comes: an event is never worth waiting for.
-        _ = self.queue.try_send((event, now));
+        _ = self.queue.try_send((Event { group, message }, now));
     }
 }
 
@@ -185,19 +187,20 @@ async fn broadcast(writer: Arc<Writer>, mut inbox: mpsc::Receiver<(Event, Time)>
     let mut correlator = Correlator::default();
     let mut names = Names::default();
     while let Some((event, now)) = inbox.recv().await {
+        let Group { about, reason, .. } = &event.group;
         tracing::debug!(
-            controller = <&str>::from(event.controller()),
-            object = %format_args!("{}/{}", event.about.kind, event.about.key),
-            reason = event.reason,
+            controller = <&str>::from(event.group.controller()),
+            object = %format_args!("{}/{}", about.kind, about.key),
+            reason = *reason,
             "{}",
             event.message
         );
-        let name = names.name(&event.about.key.name, now);
+        let name = names.name(&about.key.name, now);
         let Some(correlated) = correlator.correlate(&event, &name, now) else {
             continue;
         };
         for _ in 0..TRIES {
-            match send(&writer, &event, &name, &correlated, now).await {
+            match send(&writer, &event.group, &name, &correlated, now).await {
                 Err(Error::Unreachable { .. } | Error::Cut { .. } | Error::TimedOut { .. }) => {
                     tokio::time::sleep(PAUSE).await;
                 }
@@ -210,7 +213,7 @@ async fn broadcast(writer: Arc<Writer>, mut inbox: mpsc::Receiver<(Event, Time)>
 
 async fn send(
     writer: &Writer,
-    event: &Event,
+    event: &Group,
     name: &str,
     correlated: &Correlated,
     now: Time,
@@ -239,7 +242,7 @@ fn namespace_of(about: &ObjectReference) -> &str {
     }
 }
 
-fn body(event: &Event, name: &str, correlated: &Correlated, last: &str) -> Value {
+fn body(event: &Group, name: &str, correlated: &Correlated, last: &str) -> Value {
     let about = &event.about;
     let first = Time::from_unix_seconds(correlated.first.unix_seconds()).to_string();
     json!({

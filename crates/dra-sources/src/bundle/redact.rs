@@ -6,10 +6,11 @@
 
 use std::fmt::Write as _;
 
-use serde::Deserialize as _;
+use serde::de::Error as _;
 use serde_json::value::RawValue;
 
 use super::fields::{Rule, owner_rules, rules};
+use crate::files::Members;
 use dra_model::{Kind, json};
 
 /// Removal of possible secrets.
@@ -51,22 +52,21 @@ impl Redaction {
         json: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), serde_json::Error> {
-        let object: &RawValue = json::from_slice(json)?;
-        let members = members(object)?;
+        let object = json::from_slice::<&RawValue>(json)?.get().as_bytes();
+        if object.first() != Some(&b'{') {
+            return Err(serde_json::Error::custom("not an object"));
+        }
         out.extend_from_slice(b"{\"apiVersion\":");
         serde_json::to_writer(&mut *out, api_version)?;
         out.extend_from_slice(b",\"kind\":");
         serde_json::to_writer(&mut *out, kind)?;
-        let own = |(key, _): &(String, &RawValue)| key != "apiVersion" && key != "kind";
-        let members = members.into_iter().filter(own);
         match self {
-            Self::On => write_members(rules, members, false, out)?,
+            Self::On => write_members(rules, object, false, out)?,
             Self::Off => {
-                for (key, value) in members {
-                    out.push(b',');
-                    serde_json::to_writer(&mut *out, &key)?;
-                    out.push(b':');
-                    out.extend_from_slice(value.get().as_bytes());
+                let own = |(key, _): &(&[u8], &[u8])| !matches!(*key, b"apiVersion" | b"kind");
+                for (key, value) in Members::of(object).filter(own) {
+                    write_key(key, false, out);
+                    out.extend_from_slice(value);
                 }
             }
         }
@@ -75,52 +75,38 @@ impl Redaction {
     }
 }
 
-/// The members of an object in their order, with values as written.
-fn members(object: &RawValue) -> Result<Vec<(String, &RawValue)>, serde_json::Error> {
-    struct Visitor;
-    impl<'de> serde::de::Visitor<'de> for Visitor {
-        type Value = Vec<(String, &'de RawValue)>;
-
-        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("an object")
-        }
-
-        fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut members = Vec::new();
-            while let Some(member) = map.next_entry()? {
-                members.push(member);
-            }
-            Ok(members)
-        }
-    }
-    use serde::Deserializer as _;
-    serde_json::Deserializer::from_str(object.get()).deserialize_map(Visitor)
-}
-
-fn write_members<'a>(
+/// Writes the members of an object that are kept, in their order, with values as written.
+fn write_members(
     rule: &Rule,
-    members: impl Iterator<Item = (String, &'a RawValue)>,
+    object: &[u8],
     mut first: bool,
     out: &mut Vec<u8>,
 ) -> Result<(), serde_json::Error> {
-    for (key, value) in members {
-        let Some(rule) = rule.of(&key) else { continue };
-        if !std::mem::take(&mut first) {
-            out.push(b',');
-        }
-        serde_json::to_writer(&mut *out, &key)?;
-        out.push(b':');
+    for (key, value) in Members::of(object) {
+        let Some(rule) = std::str::from_utf8(key).ok().and_then(|key| rule.of(key)) else {
+            continue;
+        };
+        write_key(key, std::mem::take(&mut first), out);
         write_value(rule, value, out)?;
     }
     Ok(())
 }
 
-fn write_value(rule: &Rule, value: &RawValue, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
-    let text = value.get();
-    match (rule, text.as_bytes().first()) {
-        (_, Some(b'n') | None) => out.extend_from_slice(text.as_bytes()),
+/// Writes a key that is between its quotes as it was written.
+fn write_key(key: &[u8], is_first: bool, out: &mut Vec<u8>) {
+    if !is_first {
+        out.push(b',');
+    }
+    out.push(b'"');
+    out.extend_from_slice(key);
+    out.extend_from_slice(b"\":");
+}
+
+fn write_value(rule: &Rule, value: &[u8], out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+    match (rule, value.first()) {
+        (_, Some(b'n') | None) => out.extend_from_slice(value),
         (Rule::Hash, _) => {
-            let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
+            let digest = ring::digest::digest(&ring::digest::SHA256, value);
             let mut hash = String::with_capacity(64);
             for byte in digest.as_ref() {
                 let _ = write!(hash, "{byte:02x}");
@@ -129,25 +115,25 @@ fn write_value(rule: &Rule, value: &RawValue, out: &mut Vec<u8>) -> Result<(), s
         }
         // What holds for a field holds for each element of its list.
         (_, Some(b'[')) => {
-            let elements = Vec::<&RawValue>::deserialize(value)?;
+            let elements: Vec<&RawValue> = json::from_slice(value)?;
             out.push(b'[');
             let mut first = true;
             for element in elements.into_iter().filter(|element| rule.takes(element)) {
                 if !std::mem::take(&mut first) {
                     out.push(b',');
                 }
-                write_value(rule, element, out)?;
+                write_value(rule, element.get().as_bytes(), out)?;
             }
             out.push(b']');
         }
         (Rule::Members(_) | Rule::Conditions(..), Some(b'{')) => {
             out.push(b'{');
-            write_members(rule, members(value)?.into_iter(), true, out)?;
+            write_members(rule, value, true, out)?;
             out.push(b'}');
         }
         (Rule::Present | Rule::Keep, Some(b'{')) => out.extend_from_slice(b"{}"),
         (Rule::Keep, Some(_)) | (_, Some(b't' | b'f' | b'-' | b'0'..=b'9')) => {
-            out.extend_from_slice(text.as_bytes());
+            out.extend_from_slice(value);
         }
         // Not of the field's shape. It stays of the wrong shape, so that it is malformed in the copy as well, without its text.
         (Rule::Members(_) | Rule::Conditions(..) | Rule::Present, Some(_)) => {

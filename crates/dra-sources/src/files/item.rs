@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use super::json;
 use super::list_head::ListHead;
+use crate::needs::Problem;
+use crate::upgrade::UpgradeError;
 
 /// Source of an object. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,31 +39,17 @@ pub enum Format {
     Yaml,
 }
 
-/// Something found in a file.
-#[derive(Debug)]
-pub(super) enum Event<'a> {
-    Item(json::JsonItem<'a>, Format),
-    Bad {
-        line: u64,
-        index: Option<u64>,
-        message: String,
-        /// `apiVersion` and `kind`, if they can be determined.
-        head: Option<(String, String)>,
-    },
-    ListEnd(&'a ListHead),
-}
-
 /// One complete object, not decoded.
 #[derive(Debug, Clone)]
 pub struct RawItem<'a> {
     /// A JSON object from `{` to `}`. In YAML it was converted; in JSON it is as found, so it can still be malformed.
-    pub json: &'a [u8],
+    pub json: Cow<'a, [u8]>,
     /// Its `apiVersion`, or what its list says of its items.
-    pub api_version: Option<&'a str>,
+    pub api_version: Option<Cow<'a, str>>,
     /// Its `kind`, or what its list says of its items.
-    pub kind: Option<&'a str>,
+    pub kind: Option<Cow<'a, str>>,
     /// Item type of its list, if it contradicts the object, see `ListHead::contradicted_by`.
-    pub listed_as: Option<&'a str>,
+    pub listed_as: Option<Cow<'a, str>>,
     /// Source.
     pub origin: Origin,
     /// Format.
@@ -76,36 +64,64 @@ impl<'a> RawItem<'a> {
     {
         match list.and_then(|list| Some((list, list.item_kind()?))) {
             Some((list, kind)) => RawItem {
-                kind: self.kind.or(Some(kind)),
-                api_version: self.api_version.or(list.api_version.as_deref()),
-                listed_as: list.contradicted_by(self.kind, self.api_version),
+                listed_as: list
+                    .contradicted_by(self.kind.as_deref(), self.api_version.as_deref())
+                    .map(Cow::Borrowed),
+                kind: self.kind.or(Some(kind.into())),
+                api_version: self
+                    .api_version
+                    .or(list.api_version.as_deref().map(Cow::Borrowed)),
                 ..self
             },
             None => self,
         }
     }
 
+    /// The object for another thread, without indentation.
+    pub(super) fn into_owned(self) -> RawItem<'static> {
+        let owned = |text: Option<Cow<'_, str>>| text.map(|text| Cow::Owned(text.into_owned()));
+        RawItem {
+            json: Cow::Owned(without_indentation(&self.json)),
+            api_version: owned(self.api_version),
+            kind: owned(self.kind),
+            listed_as: owned(self.listed_as),
+            origin: self.origin,
+            format: self.format,
+        }
+    }
+
     /// `kind/namespace/name`, as far as the object tells.
     pub fn name(&self) -> Option<String> {
-        json::name(self.json, self.kind)
+        json::name(&self.json, self.kind.as_deref())
     }
 
     /// The problem that this object could not be used.
     pub fn problem(&self, message: impl Into<String>) -> Problem {
         Problem {
-            origin: self.origin.clone(),
+            place: self.origin.to_string(),
             object: self.name(),
-            head: self
-                .api_version
-                .zip(self.kind)
-                .map(|(version, kind)| (version.to_owned(), kind.to_owned())),
             message: message.into(),
         }
     }
 
     /// A member that says what the object is and is there twice, so that readers differ in what it is.
     pub(crate) fn repeated_head(&self) -> Option<&'static str> {
-        json::repeated_head(self.json)
+        json::repeated_head(&self.json)
+    }
+
+    /// `apiVersion` and `kind` as far as they are known.
+    pub(crate) fn head(&self) -> Option<(String, String)> {
+        let head = self.api_version.as_deref().zip(self.kind.as_deref());
+        head.map(|(version, kind)| (version.to_owned(), kind.to_owned()))
+    }
+
+    /// The problem that this object does not become one of the model.
+    pub(crate) fn undecoded(&self, error: &UpgradeError) -> Problem {
+        match error {
+            UpgradeError::Json(error) => self.decode_problem(error),
+            UpgradeError::Fields { fields, error } => self.decode_problem_in_words(error, fields),
+            error => self.problem(error.to_string()),
+        }
     }
 
     /// The problem that this object could not be decoded, at the line the decoder stopped.
@@ -120,13 +136,42 @@ impl<'a> RawItem<'a> {
     }
 
     /// The same in other words than the decoder's.
-    pub fn decode_problem_in_words(&self, error: &serde_json::Error, words: &str) -> Problem {
-        let mut problem = self.problem(words);
+    fn decode_problem_in_words(&self, error: &serde_json::Error, words: &str) -> Problem {
+        let mut origin = self.origin.clone();
         if self.format == Format::Json {
-            problem.origin.line += (error.line() as u64).saturating_sub(1);
+            origin.line += (error.line() as u64).saturating_sub(1);
         }
-        problem
+        Problem {
+            place: origin.to_string(),
+            ..self.problem(words)
+        }
     }
+}
+
+/// `json` with every line feed and without the spaces behind them, which are half of what kubectl prints.
+///
+/// No text in JSON contains a line feed, so that nothing but space between values goes, and each value stays in its line.
+fn without_indentation(json: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(end) = memchr::memchr(b'\n', rest) {
+        let (line, behind) = rest.split_at(end + 1);
+        text.extend_from_slice(line);
+        rest = without_spaces(behind);
+    }
+    text.extend_from_slice(rest);
+    text
+}
+
+fn without_spaces(mut text: &[u8]) -> &[u8] {
+    const SPACES: [u8; 8] = [b' '; 8];
+    while let Some(rest) = text.strip_prefix(&SPACES) {
+        text = rest;
+    }
+    while let Some(rest) = text.strip_prefix(b" ") {
+        text = rest;
+    }
+    text
 }
 
 /// Returns what the decoder says, without the names of types of this program.
@@ -144,29 +189,6 @@ fn without_types(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{before}expected an object{rest}"))
 }
 
-/// Something that was meant to be an object and cannot be used. The caller decides whether that is fatal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// Source.
-    pub origin: Origin,
-    /// `kind/namespace/name`, as far as it is known.
-    pub object: Option<String>,
-    /// `apiVersion` and `kind` of the object, if they can be determined although the rest is unusable.
-    pub head: Option<(String, String)>,
-    /// The problem.
-    pub message: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.origin)?;
-        if let Some(object) = &self.object {
-            write!(f, "`{object}`: ")?;
-        }
-        f.write_str(&self.message)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,13 +200,20 @@ mod tests {
             index: Some(3),
         };
         RawItem {
-            json: json.as_bytes(),
+            json: json.as_bytes().into(),
             api_version: None,
-            kind: Some("Pod"),
+            kind: Some("Pod".into()),
             listed_as: None,
             origin,
             format,
         }
+    }
+
+    #[test]
+    fn indentation_goes_and_lines_and_texts_stay() {
+        let json = b"{\n          \"a\": [\n  \t 1,\n\n         \" \\n    b\"  ]\n }";
+        let text = without_indentation(json);
+        assert_eq!(text, b"{\n\"a\": [\n\t 1,\n\n\" \\n    b\"  ]\n}");
     }
 
     #[test]

@@ -15,6 +15,7 @@
 
 mod batch;
 mod error;
+mod fault;
 mod item;
 mod json;
 mod list_head;
@@ -30,9 +31,9 @@ mod yaml;
 
 pub use batch::{Found, ItemBatch};
 pub use error::ReadError;
-pub use item::{Format, Origin, Problem, RawItem};
-pub use json::{BadItem, Feed, JsonError, JsonErrorKind, JsonEvent, JsonItem, JsonItems, JsonLimits};
-pub(super) use json::{Named, head, leading_head, named};
+pub use item::{Format, Origin, RawItem};
+pub use json::{Feed, JsonError, JsonErrorKind, JsonEvent, JsonItem, JsonItems, JsonLimits};
+pub(super) use json::{Members, Named, head, leading_head, named};
 pub use list_head::ListHead;
 pub use options::{Limits, ReadOptions, Source};
 pub use parallel::read_parallel;

@@ -3,7 +3,6 @@
 //! Cutting text into objects is several times faster than decoding them, so one thread reads and as many as wanted
 //! decode. Results come back in the order of the text, whichever thread was faster: the same input gives the same cluster.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
@@ -18,45 +17,36 @@ use super::read::{Summary, read};
 /// Enough text for a thread to be busy for some tenths of a millisecond, and little enough to stay in the cache.
 const BATCH_BYTES: usize = 256 << 10;
 
+/// A batch on its way to a worker, and the way of its result.
+type Job<T> = (ItemBatch, SyncSender<T>);
+
 /// Reads `sources`, has `workers` threads turn batches of objects into results with `decode`, and hands those to
 /// `collect` in the order of the text.
 ///
-/// At most three batches for each worker exist at a time. When `collect` fails, reading stops. An error in reading is
+/// About three batches for each worker exist at a time. When `collect` fails, reading stops. An error in reading is
 /// returned after everything read before it was collected.
 pub fn read_parallel<T, E, D, C>(
     sources: &[Source],
     options: &ReadOptions,
     workers: NonZeroUsize,
     decode: D,
-    mut collect: C,
+    collect: C,
 ) -> Result<Summary, E>
 where
     T: Send,
-    E: From<ReadError> + Send,
-    D: Fn(&ItemBatch) -> T + Sync,
+    E: From<ReadError>,
+    D: Fn(ItemBatch) -> T + Sync,
     C: FnMut(T) -> Result<(), E>,
 {
-    let batches = workers.get() * 3;
-    // Empty batches go round: from here to the reader, to a worker, and back when their result has been collected.
-    let (give_back, empty) = channel();
-    for _ in 0..batches {
-        // Both ends are here.
-        let _ = give_back.send(ItemBatch::default());
-    }
-    let (read_batch, full) = sync_channel::<(u64, ItemBatch)>(batches);
-    let (decoded, results) = sync_channel::<(u64, ItemBatch, T)>(batches);
-    let full = Mutex::new(full);
+    // Each batch gets a channel of its own for its result. These stand in the order of the text.
+    let (line_up, results) = sync_channel(workers.get() * 3);
+    let (jobs, inbox) = channel();
+    let inbox = Mutex::new(inbox);
     thread::scope(|scope| {
-        let reader = scope.spawn(move || read_batches(sources, options, empty, read_batch));
-        let start_worker = |decoded: SyncSender<_>| {
-            let (full, decode) = (&full, &decode);
-            scope.spawn(move || work(full, &decoded, decode))
-        };
-        let workers: Vec<_> = (0..workers.get())
-            .map(|_| start_worker(decoded.clone()))
-            .collect();
-        drop(decoded);
-        let collected = collect_in_order(results, give_back, &mut collect);
+        let reader = scope.spawn(move || read_batches(sources, options, &line_up, &jobs));
+        let start_worker = |_| scope.spawn(|| work(&inbox, &decode));
+        let workers: Vec<_> = (0..workers.get()).map(start_worker).collect();
+        let collected = collect_in_order(results, collect);
         // Workers and reader stop automatically when the other side of their channel is gone.
         let outcome = joined(reader);
         workers.into_iter().for_each(joined);
@@ -79,75 +69,56 @@ fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
 }
 
 /// Reads until there is nothing more, or nothing that takes it: then there is no error either.
-fn read_batches(
+fn read_batches<T>(
     sources: &[Source],
     options: &ReadOptions,
-    empty: Receiver<ItemBatch>,
-    full: SyncSender<(u64, ItemBatch)>,
+    line_up: &SyncSender<Receiver<T>>,
+    jobs: &Sender<Job<T>>,
 ) -> Result<Summary, Option<ReadError>> {
-    let mut number = 0;
-    let mut batch: Option<ItemBatch> = None;
-    let mut send = |mut batch: ItemBatch| {
-        number += 1;
+    let mut batch = ItemBatch::default();
+    let send = |mut batch: ItemBatch| {
         let read = options
             .bytes_read
             .as_ref()
             .map(|read| read.load(Ordering::Relaxed));
         batch.read = read.unwrap_or_default();
-        full.send((number - 1, batch)).map_err(|_| None)
+        let (result, place) = sync_channel(1);
+        line_up.send(place).map_err(|_| None)?;
+        jobs.send((batch, result)).map_err(|_| None)
     };
     let outcome = read(sources, options, |found: Found<'_>| {
-        let mut current = match batch.take() {
-            Some(batch) => batch,
-            None => empty.recv().map_err(|_| None)?,
-        };
-        current.push(found);
-        if current.bytes() >= BATCH_BYTES || current.len() >= BATCH_BYTES / 256 {
-            return send(current);
+        batch.push(found);
+        if batch.bytes >= BATCH_BYTES || batch.found.len() >= BATCH_BYTES / 256 {
+            return send(std::mem::take(&mut batch));
         }
-        batch = Some(current);
         Ok(())
     });
-    if let Some(batch) = batch {
+    if !batch.found.is_empty() {
         send(batch)?;
     }
     outcome
 }
 
-fn work<T>(
-    full: &Mutex<Receiver<(u64, ItemBatch)>>,
-    decoded: &SyncSender<(u64, ItemBatch, T)>,
-    decode: impl Fn(&ItemBatch) -> T,
-) {
+fn work<T>(inbox: &Mutex<Receiver<Job<T>>>, decode: impl Fn(ItemBatch) -> T) {
     loop {
         // The lock is held while waiting: its holder takes the next batch, the others wait for the lock.
-        let Ok(next) = full.lock().map(|full| full.recv()) else {
+        let Ok(Ok((batch, result))) = inbox.lock().map(|inbox| inbox.recv()) else {
             return;
         };
-        let Ok((number, batch)) = next else { return };
-        let result = decode(&batch);
-        if decoded.send((number, batch, result)).is_err() {
+        if result.send(decode(batch)).is_err() {
             return;
         }
     }
 }
 
 fn collect_in_order<T, E>(
-    results: Receiver<(u64, ItemBatch, T)>,
-    give_back: Sender<ItemBatch>,
-    collect: &mut impl FnMut(T) -> Result<(), E>,
+    results: Receiver<Receiver<T>>,
+    mut collect: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut waiting = BTreeMap::new();
-    let mut next = 0;
-    for (number, batch, result) in results {
-        waiting.insert(number, (batch, result));
-        while let Some((mut batch, result)) = waiting.remove(&next) {
-            next += 1;
-            collect(result)?;
-            batch.clear();
-            // The reader may be done.
-            let _ = give_back.send(batch);
-        }
+    for result in results {
+        // Only a worker that panicked has none.
+        let Ok(result) = result.recv() else { break };
+        collect(result)?;
     }
     Ok(())
 }

@@ -1,17 +1,18 @@
 //! Interpretation of file events: item kinds from lists, lists in lists, and missing objects.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::batch::{Found, ItemBatch};
 use super::error::ReadError;
-use super::item::Event;
-use super::item::{Format, Origin, Problem, RawItem};
+use super::item::{Format, Origin, RawItem};
 use super::json::{self, JsonEvent, JsonItem, JsonItems, JsonLimits};
 use super::list_head::ListHead;
 use super::options::{ReadOptions, Source};
 use super::paths;
 use super::stream::walk;
 use crate::decode::group_version;
+use crate::needs::Problem;
 use dra_model::Kind;
 
 /// Amount read.
@@ -107,8 +108,8 @@ fn is_known(kind: &str, api_version: &str) -> bool {
 impl Progress {
     /// Notes what an item says that it is, once for all items of one kind, and for all of kinds that do not matter.
     fn claim(&mut self, item: &RawItem<'_>) {
-        let Some(kind) = item.kind else { return };
-        let api_version = item.api_version.unwrap_or_default();
+        let Some(kind) = item.kind.as_deref() else { return };
+        let api_version = item.api_version.as_deref().unwrap_or_default();
         let is_alike = |claimed: &Claimed| {
             (claimed.kind == kind && claimed.api_version == api_version)
                 || (is_known(kind, api_version) == is_known(&claimed.kind, &claimed.api_version)
@@ -157,13 +158,19 @@ impl<E: From<ReadError>> Reader<'_, E> {
         self.source = source.name();
         let mut progress = Progress::default();
         let options = self.options;
-        walk(source, options, &mut |event| {
-            self.event(source, &mut progress, event)
+        walk(source, options, &mut |event, format| {
+            self.event(source, &mut progress, event, format)
         })?;
         Ok(Arc::clone(&self.source))
     }
 
-    fn event(&mut self, source: &Source, progress: &mut Progress, event: Event<'_>) -> Result<(), E> {
+    fn event(
+        &mut self,
+        source: &Source,
+        progress: &mut Progress,
+        event: JsonEvent<'_>,
+        format: Format,
+    ) -> Result<(), E> {
         let file = Arc::clone(&self.source);
         let origin = |line, index| Origin {
             file: Arc::clone(&file),
@@ -171,36 +178,26 @@ impl<E: From<ReadError>> Reader<'_, E> {
             index,
         };
         match event {
-            Event::Item(item, format) => {
+            JsonEvent::Item(item) => {
                 let origin = origin(item.line, item.index);
                 self.listed(source, progress, &item, origin, format)
             }
-            Event::Bad {
+            JsonEvent::Bad {
                 line,
                 index,
                 message,
                 head,
-            } => self.problem(Problem {
-                origin: origin(line, index),
-                object: None,
-                head,
-                message,
-            }),
-            Event::ListEnd(head) => {
+            } => self.bad(&origin(line, index), message, head),
+            JsonEvent::ListEnd(head) => {
                 progress.lists += 1;
                 progress.ahead = None;
                 for claimed in std::mem::take(&mut progress.claimed) {
                     if let Some(message) = claimed.contradicts(head) {
-                        self.problem(Problem {
-                            origin: origin(head.line, None),
-                            object: None,
-                            head: None,
-                            message,
-                        })?;
+                        self.bad(&origin(head.line, None), message, None)?;
                     }
                 }
                 let held = std::mem::take(&mut progress.held);
-                for found in held.iter() {
+                for found in held.found {
                     if let Found::Item(item) = found {
                         self.item(item.kind_from(Some(head)), 0)?;
                     }
@@ -226,9 +223,9 @@ impl<E: From<ReadError>> Reader<'_, E> {
             _ => json::head(item.json),
         };
         let raw = RawItem {
-            json: item.json,
-            api_version: head.api_version.as_deref(),
-            kind: head.kind.as_deref(),
+            json: item.json.into(),
+            api_version: head.api_version,
+            kind: head.kind,
             listed_as: None,
             origin,
             format,
@@ -240,7 +237,7 @@ impl<E: From<ReadError>> Reader<'_, E> {
         let unknown = raw.kind.is_none() && is_open;
         if unknown && progress.ahead.is_none() && source.can_be_read_again() {
             progress.ahead = Some(self.read_ahead(source, progress.lists)?);
-        } else if progress.ahead.is_none() && (unknown || !progress.held.is_empty()) {
+        } else if progress.ahead.is_none() && (unknown || !progress.held.found.is_empty()) {
             let limit = self.options.limits.held_bytes;
             if progress.held.memory() + raw.json.len() > limit {
                 return Err(ReadError::KindTooLate {
@@ -264,8 +261,8 @@ impl<E: From<ReadError>> Reader<'_, E> {
         };
         let (mut seen, mut found) = (0, None);
         // An error that is none ends the reading.
-        let outcome = walk::<Option<ReadError>>(source, &options, &mut |event| {
-            let Event::ListEnd(head) = event else {
+        let outcome = walk::<Option<ReadError>>(source, &options, &mut |event, _| {
+            let JsonEvent::ListEnd(head) = event else {
                 return Ok(());
             };
             seen += 1;
@@ -284,20 +281,21 @@ impl<E: From<ReadError>> Reader<'_, E> {
 
     /// Returns an object, or its items if it is a list.
     fn item(&mut self, item: RawItem<'_>, depth: u32) -> Result<(), E> {
-        let is_list = item.kind.is_some_and(|kind| kind.ends_with("List")) && json::has_items(item.json);
+        let is_list =
+            item.kind.as_deref().is_some_and(|kind| kind.ends_with("List")) && json::has_items(&item.json);
         if is_list && depth >= self.options.limits.list_depth {
             let message = format!(
                 "lists are nested more than {} levels deep",
                 self.options.limits.list_depth
             );
-            return self.problem(item.problem(message));
+            return self.unusable(&item, message);
         }
         if is_list {
             return self.nested(&item, depth + 1);
         }
         let limit = self.options.limits.values;
-        if has_more_values(item.json, limit) {
-            return self.problem(item.problem(format!("more than {limit} values in one object")));
+        if has_more_values(&item.json, limit) {
+            return self.unusable(&item, format!("more than {limit} values in one object"));
         }
         self.summary.items += 1;
         (self.sink)(Found::Item(item))
@@ -311,17 +309,17 @@ impl<E: From<ReadError>> Reader<'_, E> {
         };
         // The list is in memory, so that its head can be found first.
         let mut items = JsonItems::new(limits);
-        let mut feed = items.feed(list.json);
+        let mut feed = items.feed(&list.json);
         let head = loop {
             match feed.next_event() {
                 Ok(Some(JsonEvent::ListEnd(head))) => break head.clone(),
                 Ok(Some(_)) => {}
                 Ok(None) => break ListHead::default(),
-                Err(error) => return self.problem(list.problem(error.to_string())),
+                Err(error) => return self.unusable(list, error.to_string()),
             }
         };
         let mut items = JsonItems::new(limits);
-        let mut feed = items.feed(list.json);
+        let mut feed = items.feed(&list.json);
         loop {
             let lines_before = |line: u64| match list.format {
                 Format::Json => list.origin.line + line - 1,
@@ -336,9 +334,9 @@ impl<E: From<ReadError>> Reader<'_, E> {
                 Ok(Some(JsonEvent::Item(item))) => {
                     let own = json::head(item.json);
                     let raw = RawItem {
-                        json: item.json,
-                        api_version: own.api_version.as_deref(),
-                        kind: own.kind.as_deref(),
+                        json: item.json.into(),
+                        api_version: own.api_version,
+                        kind: own.kind,
                         listed_as: None,
                         origin: origin(item.line, item.index),
                         format: list.format,
@@ -348,25 +346,19 @@ impl<E: From<ReadError>> Reader<'_, E> {
                 Ok(Some(JsonEvent::Bad {
                     line,
                     index,
-                    reason,
-                    json,
-                })) => {
-                    self.problem(Problem {
-                        origin: origin(line, index),
-                        object: None,
-                        head: json.and_then(json::certain_head),
-                        message: reason.to_string(),
-                    })?;
-                }
+                    message,
+                    head,
+                })) => self.bad(&origin(line, index), message, head)?,
                 Ok(Some(JsonEvent::ListEnd(_))) => self.list(&head, list.origin.clone())?,
                 Ok(None) => return Ok(()),
-                Err(error) => return self.problem(list.problem(error.to_string())),
+                Err(error) => return self.unusable(list, error.to_string()),
             }
         }
     }
 
     fn list(&mut self, head: &ListHead, origin: Origin) -> Result<(), E> {
         self.summary.lists += 1;
+        let head = Cow::Borrowed(head);
         (self.sink)(Found::List { head, origin })
     }
 
@@ -380,9 +372,24 @@ impl<E: From<ReadError>> Reader<'_, E> {
         Err(ReadError::TooManyProblems { file, limit }.into())
     }
 
-    fn problem(&mut self, problem: Problem) -> Result<(), E> {
+    /// An object that cannot be used.
+    fn unusable(&mut self, item: &RawItem<'_>, message: String) -> Result<(), E> {
+        self.problem(item.problem(message), item.head())
+    }
+
+    /// Something in the place of an object.
+    fn bad(&mut self, origin: &Origin, message: String, head: Option<(String, String)>) -> Result<(), E> {
+        let problem = Problem {
+            place: origin.to_string(),
+            object: None,
+            message,
+        };
+        self.problem(problem, head)
+    }
+
+    fn problem(&mut self, problem: Problem, head: Option<(String, String)>) -> Result<(), E> {
         self.summary.problems += 1;
         self.refuse_other_things()?;
-        (self.sink)(Found::Problem(problem))
+        (self.sink)(Found::Problem { problem, head })
     }
 }

@@ -5,8 +5,8 @@ use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 
 use super::error::ReadError;
-use super::item::{Event, Format};
-use super::json::{JsonError, JsonErrorKind, JsonEvent, JsonItems, JsonLimits, certain_head};
+use super::item::Format;
+use super::json::{JsonError, JsonErrorKind, JsonEvent, JsonItems, JsonLimits};
 use super::options::{Limits, ReadOptions, Source};
 use super::paths;
 use super::text::Text;
@@ -46,11 +46,14 @@ impl Source {
     }
 }
 
+/// Takes what is found in a text of this format.
+type Sink<'s, E> = &'s mut dyn FnMut(JsonEvent<'_>, Format) -> Result<(), E>;
+
 /// Reads a file to its end and hands its events to `sink`.
 pub(super) fn walk<E: From<ReadError>>(
     source: &Source,
     options: &ReadOptions,
-    sink: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
+    sink: Sink<'_, E>,
 ) -> Result<(), E> {
     let mut text = source.open(options)?;
     if !text.advance()? {
@@ -78,11 +81,7 @@ fn looks_like_json(text: &str) -> bool {
     }
 }
 
-fn json<E: From<ReadError>>(
-    mut text: Text,
-    limits: &Limits,
-    sink: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
-) -> Result<(), E> {
+fn json<E: From<ReadError>>(mut text: Text, limits: &Limits, sink: Sink<'_, E>) -> Result<(), E> {
     let mut items = JsonItems::new(JsonLimits {
         item_bytes: limits.item_bytes,
         depth: limits.depth,
@@ -92,21 +91,9 @@ fn json<E: From<ReadError>>(
     loop {
         let mut feed = items.feed(text.piece().as_bytes());
         loop {
-            let event = match feed.next_event() {
+            match feed.next_event() {
                 Ok(None) => break,
-                Ok(Some(JsonEvent::Item(item))) => Event::Item(item, Format::Json),
-                Ok(Some(JsonEvent::Bad {
-                    line,
-                    index,
-                    reason,
-                    json,
-                })) => Event::Bad {
-                    line,
-                    index,
-                    message: reason.to_string(),
-                    head: json.and_then(certain_head),
-                },
-                Ok(Some(JsonEvent::ListEnd(list))) => Event::ListEnd(list),
+                Ok(Some(event)) => sink(event, Format::Json)?,
                 Err(error) => {
                     let position = text.piece().len() - feed.unread().len();
                     if !continues_as_yaml(&error) || !items.is_between_objects() {
@@ -114,8 +101,7 @@ fn json<E: From<ReadError>>(
                     }
                     return yaml(YamlItems::new(text, position, error.line - 1, limits), sink);
                 }
-            };
-            sink(event)?;
+            }
         }
         if !text.advance()? {
             return items.finish().map_err(|error| failed(error).into());
@@ -134,12 +120,9 @@ fn continues_as_yaml(error: &JsonError) -> bool {
     )
 }
 
-fn yaml<E: From<ReadError>>(
-    mut items: YamlItems,
-    sink: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
-) -> Result<(), E> {
+fn yaml<E: From<ReadError>>(mut items: YamlItems, sink: Sink<'_, E>) -> Result<(), E> {
     while let Some(event) = items.next_event()? {
-        sink(event)?;
+        sink(event, Format::Yaml)?;
     }
     Ok(())
 }

@@ -15,9 +15,9 @@ fn line(found: &Found<'_>) -> String {
         Found::Item(item) => format!(
             "{} {} {} {}",
             item.origin,
-            item.api_version.unwrap_or("-"),
-            item.kind.unwrap_or("-"),
-            serde_json::from_slice::<Value>(item.json)
+            item.api_version.as_deref().unwrap_or("-"),
+            item.kind.as_deref().unwrap_or("-"),
+            serde_json::from_slice::<Value>(&item.json)
                 .map_or_else(|error| error.to_string(), |value| value.to_string()),
         ),
         Found::List { head, origin } => {
@@ -27,7 +27,7 @@ fn line(found: &Found<'_>) -> String {
                 head.items
             )
         }
-        Found::Problem(problem) => format!("{problem}"),
+        Found::Problem { problem, .. } => format!("{problem}"),
     }
 }
 
@@ -312,7 +312,7 @@ fn files_and_directories_are_read_in_order() {
         let mut kinds = String::new();
         let summary = read(sources, &ReadOptions::default(), |found| {
             if let Found::Item(item) = found {
-                kinds.push_str(item.kind.unwrap_or("-"));
+                kinds.push_str(item.kind.as_deref().unwrap_or("-"));
             }
             Ok::<_, ReadError>(())
         })
@@ -367,15 +367,20 @@ fn snapshots_hold_the_objects_that_they_hold() {
         let summary = read(&[Source::Path(path.clone())], &ReadOptions::default(), |found| {
             match found {
                 Found::Item(item) => {
-                    let value: Value = serde_json::from_slice(item.json).expect("an item is JSON");
-                    assert_eq!(value["kind"].as_str(), item.kind, "{}", item.origin);
-                    assert_eq!(value["apiVersion"].as_str(), item.api_version, "{}", item.origin);
-                    let is_info = item.kind == Some("SnapshotInfo");
+                    let value: Value = serde_json::from_slice(&item.json).expect("an item is JSON");
+                    assert_eq!(value["kind"].as_str(), item.kind.as_deref(), "{}", item.origin);
+                    assert_eq!(
+                        value["apiVersion"].as_str(),
+                        item.api_version.as_deref(),
+                        "{}",
+                        item.origin
+                    );
+                    let is_info = item.kind.as_deref() == Some("SnapshotInfo");
                     assert!(is_info || value["metadata"]["uid"].is_string(), "{}", item.origin);
-                    *kinds.entry(item.kind.expect("a kind").to_owned()).or_default() += 1;
+                    *kinds.entry(item.kind.expect("a kind").into_owned()).or_default() += 1;
                 }
                 Found::List { head, .. } => assert_eq!(head.kind.as_deref(), Some("List")),
-                Found::Problem(problem) => panic!("{problem}"),
+                Found::Problem { problem, .. } => panic!("{problem}"),
             }
             Ok::<_, ReadError>(())
         })
@@ -416,7 +421,7 @@ fn threads_give_the_same_results_in_the_same_order() {
     for workers in [1, 3] {
         let workers = NonZeroUsize::new(workers).expect("not zero");
         let mut lines = Vec::new();
-        let decode = |batch: &ItemBatch| batch.iter().map(|found| line(&found)).collect::<Vec<_>>();
+        let decode = |batch: ItemBatch| batch.found.iter().map(line).collect::<Vec<_>>();
         let collect = |batch: Vec<String>| {
             lines.extend(batch);
             Ok::<_, ReadError>(())
@@ -445,7 +450,7 @@ fn threads_end_when_something_fails() {
         std::slice::from_ref(&source),
         &options,
         two,
-        ItemBatch::len,
+        |batch: ItemBatch| batch.found.len(),
         collect,
     );
     assert!(matches!(outcome, Err(ReadError::Json { .. })), "{outcome:?}");
@@ -460,7 +465,7 @@ fn threads_end_when_something_fails() {
         std::slice::from_ref(&source),
         &options,
         two,
-        ItemBatch::len,
+        |batch: ItemBatch| batch.found.len(),
         collect,
     );
     assert!(matches!(outcome, Err(ReadError::NoObjects { .. })), "{outcome:?}");
@@ -471,7 +476,7 @@ fn threads_end_when_something_fails() {
 fn a_panic_in_a_worker_is_not_swallowed() {
     let text = r#"{"kind":"Pod"}"#.repeat(10_000);
     let one = NonZeroUsize::MIN;
-    let decode = |_: &ItemBatch| panic!("a worker's panic");
+    let decode = |_: ItemBatch| panic!("a worker's panic");
     let _ = read_parallel(&[bundled(text)], &ReadOptions::default(), one, decode, |()| {
         Ok::<_, ReadError>(())
     });
@@ -486,7 +491,7 @@ fn memory_does_not_grow_with_the_text() {
         format!("{item},").repeat(5_000)
     );
     let mut largest = 0;
-    let decode = |batch: &ItemBatch| batch.bytes();
+    let decode = |batch: ItemBatch| batch.bytes;
     read_parallel(
         &[bundled(text)],
         &ReadOptions::default(),

@@ -36,7 +36,7 @@ impl Live {
     /// When the server cannot be asked at all.
     pub async fn read_again(&self, objects: BTreeSet<(Kind, Key)>) -> Result<Again, Error> {
         let kinds: BTreeSet<Kind> = objects.iter().map(|(kind, _)| *kind).collect();
-        let served = discovery::discover(&self.target, &kinds).await?;
+        let served = discovery::discover(self, &kinds).await?;
         let mut again = Again::default();
         let mut by_kind: BTreeMap<Kind, Vec<Key>> = BTreeMap::new();
         for (number, (kind, key)) in objects.into_iter().enumerate() {
@@ -90,7 +90,7 @@ impl Live {
         }
         let path = list::object(kind, version, &key);
         let what = format!("read {}/{}", kind.name(), key.name);
-        match self.target.get::<Box<RawValue>>(&path, JSON, &what).await {
+        match self.get::<Box<RawValue>>(&path, JSON, &what).await {
             Ok(json) => {
                 let object = asked::object(json.get().as_bytes(), (kind, version), &key);
                 let why = |why| format!("cannot {what} again: {why}");

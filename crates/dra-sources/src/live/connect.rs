@@ -5,6 +5,7 @@
 //! rather than about the server. The order of precedence is that of client-go's `DirectClientConfig`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderMap;
@@ -14,6 +15,7 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName};
 use tower::buffer::BufferLayer;
 
+use super::Live;
 use super::address::{Address, is_secure};
 use super::credentials::{Credentials, Secret, check_identity, impersonation, pem, secret_of};
 
@@ -71,29 +73,6 @@ pub struct ConfiguredNames {
     pub users: Vec<String>,
 }
 
-/// A cluster that requests can be sent to.
-#[derive(Clone)]
-pub(super) struct Target {
-    /// Sends requests.
-    pub(super) client: kube::Client,
-    /// Credentials.
-    pub(super) credentials: Credentials,
-    /// Impersonation headers.
-    pub(super) headers: HeaderMap,
-    /// Warning about the connection.
-    pub(super) warning: Option<String>,
-    /// Address of the API server, as it may be shown: without user, password and query.
-    pub(super) server: String,
-    /// Name of the kubeconfig's context; absent in a pod.
-    pub(super) context: Option<String>,
-    /// Limit of a whole request.
-    pub(super) request_timeout: Option<Duration>,
-    /// Limits of everything else.
-    pub(super) timing: Timing,
-    /// Time in the server's responses.
-    pub(super) server_time: ServerTime,
-}
-
 impl Connection {
     /// The namespace that objects without one are looked for in: that of the context, `default` where nothing says otherwise.
     pub fn current_namespace(&self) -> String {
@@ -122,7 +101,7 @@ impl Connection {
     ///
     /// # Errors
     /// Says which file, context or flag does not lead to a cluster.
-    pub(super) async fn resolve(&self) -> Result<Target, Error> {
+    pub(super) async fn resolve(&self) -> Result<Live, Error> {
         let (ready, context) = self.configuration()?;
         let mut config = ready.config;
         let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
@@ -138,7 +117,7 @@ impl Connection {
         .await;
         let (client, credentials) =
             made.map_err(|error| Error::no_credentials(&server, error.to_string()))??;
-        Ok(Target {
+        Ok(Live {
             client,
             credentials,
             headers: ready.headers,
@@ -148,6 +127,7 @@ impl Connection {
             request_timeout: self.request_timeout.filter(|limit| !limit.is_zero()),
             timing: Timing::default(),
             server_time: ServerTime::default(),
+            claim_version: Arc::default(),
         })
     }
 
@@ -288,20 +268,9 @@ impl Connection {
                 known: merged.contexts.iter().map(|known| known.name.clone()).collect(),
             });
         };
-        let found = merged
-            .contexts
-            .iter()
-            .find(|known| known.name == name)
-            .and_then(|known| known.context.clone());
-        match found {
-            Some(context) => Ok((Some(name.to_owned()), Some(context))),
-            None => Err(Error::unknown(
-                "context",
-                name,
-                files,
-                merged.contexts.iter().map(|known| &known.name),
-            )),
-        }
+        let known = merged.contexts.iter().map(|known| (&known.name, &known.context));
+        let context = find("context", name, files, known)?;
+        Ok((Some(name.to_owned()), Some(context)))
     }
 
     fn cluster(
@@ -312,16 +281,12 @@ impl Connection {
     ) -> Result<Cluster, Error> {
         let name =
             given(self.cluster.as_deref()).or(context.and_then(|context| given(Some(&context.cluster))));
-        let found = name.map(|name| {
-            let known = merged.clusters.iter().find(|known| known.name == name);
-            known.and_then(|known| known.cluster.clone()).ok_or(name)
-        });
+        let known = merged.clusters.iter().map(|known| (&known.name, &known.cluster));
         let server = given(self.server.as_deref());
-        let mut cluster = match found {
+        let mut cluster = match name.map(|name| find("cluster", name, files, known)) {
             Some(Ok(cluster)) => cluster,
-            Some(Err(name)) if server.is_none() || given(self.cluster.as_deref()).is_some() => {
-                let known = merged.clusters.iter().map(|known| &known.name);
-                return Err(Error::unknown("cluster", name, files, known));
+            Some(Err(error)) if server.is_none() || given(self.cluster.as_deref()).is_some() => {
+                return Err(error);
             }
             _ => Cluster::default(),
         };
@@ -373,17 +338,14 @@ impl Connection {
     ) -> Result<AuthInfo, Error> {
         let chosen = given(self.user.as_deref());
         let name = chosen.or(context.and_then(|context| given(context.user.as_deref())));
-        let found = name.and_then(|name| {
-            let known = merged.auth_infos.iter().find(|known| known.name == name);
-            known.and_then(|known| known.auth_info.clone())
-        });
-        let mut user = match (found, chosen) {
-            (Some(user), _) => user,
-            (None, Some(name)) => {
-                let known = merged.auth_infos.iter().map(|known| &known.name);
-                return Err(Error::unknown("user", name, files, known));
-            }
-            (None, None) => AuthInfo::default(),
+        let known = merged
+            .auth_infos
+            .iter()
+            .map(|known| (&known.name, &known.auth_info));
+        let mut user = match name.map(|name| find("user", name, files, known)) {
+            Some(Ok(user)) => user,
+            Some(Err(error)) if chosen.is_some() => return Err(error),
+            _ => AuthInfo::default(),
         };
         for text in [
             &mut user.client_certificate_data,
@@ -400,6 +362,24 @@ impl Connection {
         override_credentials(self, &mut user)?;
         Ok(user)
     }
+}
+
+/// The context, cluster or user of that name.
+fn find<'k, T: Clone + 'k>(
+    what: &'static str,
+    name: &str,
+    files: &Files,
+    known: impl Iterator<Item = (&'k String, &'k Option<T>)> + Clone,
+) -> Result<T, Error> {
+    let found = known.clone().find(|(known, _)| *known == name);
+    found
+        .and_then(|(_, value)| value.clone())
+        .ok_or_else(|| Error::Unknown {
+            what,
+            name: name.to_owned(),
+            files: files.to_string(),
+            known: known.map(|(name, _)| name.clone()).collect(),
+        })
 }
 
 /// The configuration for requests to `cluster`, by `user`.

@@ -6,9 +6,11 @@
 
 use std::collections::BTreeSet;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroup, APIResource, GroupVersionForDiscovery};
+use kube::core::discovery::v2::APIGroupDiscovery;
 use serde::Deserialize;
 
-use super::connect::Target;
+use super::Live;
 use super::error::Error;
 use super::request::JSON;
 use dra_model::Kind;
@@ -79,8 +81,8 @@ impl Served {
     }
 }
 
-/// Asks `target` what it serves of the groups of `kinds`.
-pub(super) async fn discover(target: &Target, kinds: &BTreeSet<Kind>) -> Result<Served, Error> {
+/// Asks `live` what it serves of the groups of `kinds`.
+pub(super) async fn discover(live: &Live, kinds: &BTreeSet<Kind>) -> Result<Served, Error> {
     let groups: BTreeSet<&str> = kinds
         .iter()
         .map(|kind| kind.group())
@@ -89,15 +91,15 @@ pub(super) async fn discover(target: &Target, kinds: &BTreeSet<Kind>) -> Result<
     if groups.is_empty() {
         return Ok(Served::default());
     }
-    match target.get::<Document>("/apis", AGGREGATED, WHAT).await {
+    match live.get::<Document>("/apis", AGGREGATED, WHAT).await {
         Ok(Document {
             kind,
             items,
             groups: listed,
         }) => match (&*kind, items, listed) {
             ("APIGroupDiscoveryList", Some(items), _) => Ok(aggregated(items, &groups)),
-            ("APIGroupList", _, Some(listed)) => one_by_one(target, listed, &groups).await,
-            _ => Err(target.foreign(WHAT, format!("a `{kind}` without API groups"))),
+            ("APIGroupList", _, Some(listed)) => one_by_one(live, listed, &groups).await,
+            _ => Err(live.foreign(WHAT, format!("a `{kind}` without API groups"))),
         },
         // Users may be denied discovery and still be allowed to list.
         Err(Error::Refused { code: 403, .. }) => Ok(Served {
@@ -112,48 +114,8 @@ pub(super) async fn discover(target: &Target, kinds: &BTreeSet<Kind>) -> Result<
 #[derive(Deserialize)]
 struct Document {
     kind: String,
-    items: Option<Vec<AggregatedGroup>>,
-    groups: Option<Vec<Group>>,
-}
-
-#[derive(Deserialize)]
-struct AggregatedGroup {
-    #[serde(default)]
-    metadata: Named,
-    #[serde(default)]
-    versions: Vec<AggregatedVersion>,
-}
-
-#[derive(Default, Deserialize)]
-struct Named {
-    #[serde(default)]
-    name: String,
-}
-
-#[derive(Deserialize)]
-struct AggregatedVersion {
-    version: String,
-    #[serde(default)]
-    resources: Vec<AggregatedResource>,
-    #[serde(default)]
-    freshness: String,
-}
-
-#[derive(Deserialize)]
-struct AggregatedResource {
-    resource: String,
-}
-
-#[derive(Deserialize)]
-struct Group {
-    name: String,
-    #[serde(default)]
-    versions: Vec<GroupVersion>,
-}
-
-#[derive(Deserialize)]
-struct GroupVersion {
-    version: String,
+    items: Option<Vec<APIGroupDiscovery>>,
+    groups: Option<Vec<APIGroup>>,
 }
 
 /// An `APIResourceList`. An answer without resources is another one.
@@ -162,22 +124,24 @@ struct GroupVersion {
 struct Resources {
     kind: String,
     group_version: String,
-    resources: Option<Vec<Named>>,
+    resources: Option<Vec<APIResource>>,
 }
 
-fn aggregated(items: Vec<AggregatedGroup>, wanted: &BTreeSet<&str>) -> Served {
+fn aggregated(items: Vec<APIGroupDiscovery>, wanted: &BTreeSet<&str>) -> Served {
     let mut served = Served::default();
     for group in items {
-        let name = group.metadata.name;
+        let name = group.metadata.and_then(|metadata| metadata.name);
+        let name = name.unwrap_or_default();
         if !wanted.contains(name.as_str()) {
             continue;
         }
         for version in group.versions {
-            if version.freshness == "Stale" {
+            if version.freshness.as_deref() == Some("Stale") {
                 served.unknown.insert(name.clone());
             }
-            for resource in version.resources {
-                let served_in = (name.clone(), resource.resource, version.version.clone());
+            let of_version = version.version.unwrap_or_default();
+            for resource in version.resources.into_iter().filter_map(|of| of.resource) {
+                let served_in = (name.clone(), resource, of_version.clone());
                 served.versions.insert(served_in);
             }
         }
@@ -185,16 +149,16 @@ fn aggregated(items: Vec<AggregatedGroup>, wanted: &BTreeSet<&str>) -> Served {
     served
 }
 
-async fn one_by_one(target: &Target, groups: Vec<Group>, wanted: &BTreeSet<&str>) -> Result<Served, Error> {
+async fn one_by_one(live: &Live, groups: Vec<APIGroup>, wanted: &BTreeSet<&str>) -> Result<Served, Error> {
     let mut served = Served::default();
     for group in groups
         .into_iter()
         .filter(|group| wanted.contains(group.name.as_str()))
     {
-        for GroupVersion { version } in group.versions {
+        for GroupVersionForDiscovery { version, .. } in group.versions {
             let group_version = format!("{}/{version}", group.name);
             let path = format!("/apis/{group_version}");
-            match target.get::<Resources>(&path, JSON, WHAT).await {
+            match live.get::<Resources>(&path, JSON, WHAT).await {
                 Ok(Resources {
                     kind,
                     group_version: said,

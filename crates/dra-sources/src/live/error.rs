@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::credentials::provider_error;
-use super::kubeconfig::Files;
 
 /// The reason why a cluster could not be asked.
 #[derive(Debug, thiserror::Error)]
@@ -182,20 +181,6 @@ pub enum Error {
 }
 
 impl Error {
-    pub(super) fn unknown<'a>(
-        what: &'static str,
-        name: &str,
-        files: &Files,
-        known: impl Iterator<Item = &'a String>,
-    ) -> Self {
-        Self::Unknown {
-            what,
-            name: name.to_owned(),
-            files: files.to_string(),
-            known: known.cloned().collect(),
-        }
-    }
-
     /// Returns why no client could be made.
     pub(super) fn credentials(source: &kube::Error, server: &str) -> Self {
         let message = match source {

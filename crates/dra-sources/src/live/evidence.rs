@@ -6,11 +6,11 @@
 use futures::future::try_join;
 use serde_json::value::RawValue;
 
-use super::connect::Target;
+use super::Live;
 use super::discovery::Served;
 use super::error::Error;
 use super::request::{Items, JSON};
-use crate::gates::{ControlPlanePod, VersionAnswer, from_metric};
+use crate::gates::{ControlPlanePod, environment, from_metric};
 use crate::scheduler_config::profiles;
 use dra_model::{Component, Environment, Evidence, Gate, GateState, Kind, SchedulerProfile};
 
@@ -28,15 +28,15 @@ const CONFIG_MAPS: &str = "/api/v1/namespaces/kube-system/configmaps";
 const METRICS_LIMIT: usize = 256 << 20;
 
 /// The server's versions, and a warning where it does not tell them.
-pub(super) async fn version(target: &Target) -> Result<(Environment, Vec<String>), Error> {
+pub(super) async fn version(live: &Live) -> Result<(Environment, Vec<String>), Error> {
     let what = "ask the API server for its version";
     let assumed = |why: &str| {
         let environment = Environment::default();
         let warning = format!("{why}; assuming Kubernetes {}", environment.version);
         Ok((environment, vec![warning]))
     };
-    match target.get::<VersionAnswer>("/version", JSON, what).await {
-        Ok(answer) => match answer.environment() {
+    match live.get("/version", JSON, what).await {
+        Ok(answer) => match environment(answer) {
             Ok(environment) => Ok((environment, Vec::new())),
             Err(error) => assumed(&format!("the API server's version is invalid: {error}")),
         },
@@ -69,8 +69,8 @@ pub(super) fn served(served: &Served) -> Gates {
 ///
 /// # Errors
 /// When the server cannot be asked at all.
-pub(super) async fn schedulers(target: &Target) -> Result<Option<Vec<SchedulerProfile>>, Error> {
-    let maps = items(target, CONFIG_MAPS, "list the ConfigMaps of kube-system").await?;
+pub(super) async fn schedulers(live: &Live) -> Result<Option<Vec<SchedulerProfile>>, Error> {
+    let maps = items(live, CONFIG_MAPS, "list the ConfigMaps of kube-system").await?;
     let of_map = |map: &RawValue| {
         profiles(Some("v1"), Some("ConfigMap"), map.get().as_bytes())
             .ok()
@@ -82,25 +82,27 @@ pub(super) async fn schedulers(target: &Target) -> Result<Option<Vec<SchedulerPr
 }
 
 /// All evidence there is.
-pub(super) async fn gates(target: &Target, server: &Environment, offered: &Served) -> Result<Gates, Error> {
-    let (mut gates, metrics) = try_join(static_pods(target, server), metrics(target)).await?;
+pub(super) async fn gates(live: &Live, server: &Environment, offered: &Served) -> Result<Gates, Error> {
+    let (mut gates, metrics) = try_join(static_pods(live, server), metrics(live)).await?;
     gates.extend(metrics);
     gates.extend(served(offered));
     Ok(gates)
 }
 
-/// The value of `--controllers` of each kube-controller-manager that runs as a static pod.
-///
-/// # Errors
-/// When the server cannot be asked at all.
-pub(super) async fn controllers(target: &Target) -> Result<Vec<String>, Error> {
-    let pods = control_plane(target).await?;
-    Ok(pods.iter().filter_map(ControlPlanePod::controllers).collect())
+impl Live {
+    /// The value of `--controllers` of each kube-controller-manager that can be seen.
+    ///
+    /// # Errors
+    /// When the server cannot be asked at all.
+    pub async fn built_in_controllers(&self) -> Result<Vec<String>, Error> {
+        let pods = control_plane(self).await?;
+        Ok(pods.iter().filter_map(ControlPlanePod::controllers).collect())
+    }
 }
 
 /// Gates by the arguments of static pods.
-pub(super) async fn static_pods(target: &Target, server: &Environment) -> Result<Gates, Error> {
-    let pods = control_plane(target).await?;
+pub(super) async fn static_pods(live: &Live, server: &Environment) -> Result<Gates, Error> {
+    let pods = control_plane(live).await?;
     Ok(pods
         .iter()
         .flat_map(|pod| pod.gates(server).collect::<Vec<_>>())
@@ -108,8 +110,8 @@ pub(super) async fn static_pods(target: &Target, server: &Environment) -> Result
 }
 
 /// The control plane's pods, as far as they can be seen.
-async fn control_plane(target: &Target) -> Result<Vec<ControlPlanePod>, Error> {
-    let pods = items(target, CONTROL_PLANE, "list the control plane's pods").await?;
+async fn control_plane(live: &Live) -> Result<Vec<ControlPlanePod>, Error> {
+    let pods = items(live, CONTROL_PLANE, "list the control plane's pods").await?;
     let pods = pods.iter();
     Ok(pods
         .filter_map(|pod| ControlPlanePod::of(pod.get().as_bytes()))
@@ -117,68 +119,50 @@ async fn control_plane(target: &Target) -> Result<Vec<ControlPlanePod>, Error> {
 }
 
 /// The items of a list; none where it may not be read.
-async fn items(target: &Target, path: &str, what: &str) -> Result<Vec<Box<RawValue>>, Error> {
-    let list = perhaps(target.get::<Items>(path, JSON, what).await)?;
+async fn items(live: &Live, path: &str, what: &str) -> Result<Vec<Box<RawValue>>, Error> {
+    let list = perhaps(live.get::<Items>(path, JSON, what).await)?;
     Ok(list.map(|list| list.items).unwrap_or_default())
 }
 
-async fn metrics(target: &Target) -> Result<Gates, Error> {
+async fn metrics(live: &Live) -> Result<Gates, Error> {
     let what = "read the API server's metrics";
-    let Some(mut answer) = perhaps(target.open("/metrics", "text/plain", what).await)? else {
+    let Some(mut answer) = perhaps(live.open("/metrics", "text/plain", what).await)? else {
         return Ok(Gates::new());
     };
-    let mut reader = MetricsReader::default();
+    let (mut found, mut text, mut bytes) = (Vec::new(), Vec::new(), 0);
     while let Some(Some(piece)) = perhaps(answer.next().await)? {
-        if reader.take(&piece) {
+        text.extend_from_slice(&piece);
+        bytes += piece.len();
+        if bytes > METRICS_LIMIT {
             break;
+        }
+        if piece.contains(&b'\n') {
+            let more = features(&mut text);
+            // They stand together.
+            if more.is_empty() && !found.is_empty() {
+                break;
+            }
+            found.extend(more);
         }
     }
     let state = |enabled| GateState {
         enabled,
         evidence: Evidence::Metrics,
     };
-    Ok(reader
-        .found
-        .into_iter()
+    let found = found.into_iter();
+    Ok(found
         .map(|(gate, enabled)| (Component::ApiServer, gate, state(enabled)))
         .collect())
 }
 
-/// Finds the lines about features in metrics, which stand together.
-#[derive(Default)]
-struct MetricsReader {
-    line: Vec<u8>,
-    found: Vec<(Gate, bool)>,
-    bytes: usize,
-}
-
-impl MetricsReader {
-    /// Reads on; whether there is nothing more to come.
-    fn take(&mut self, piece: &[u8]) -> bool {
-        const METRIC: &[u8] = b"kubernetes_feature_enabled{";
-        self.bytes += piece.len();
-        let mut rest = piece;
-        while let Some(end) = memchr::memchr(b'\n', rest) {
-            let (line, next) = rest.split_at(end);
-            rest = &next[1..];
-            let whole;
-            let line = if self.line.is_empty() {
-                line
-            } else {
-                self.line.extend_from_slice(line);
-                whole = std::mem::take(&mut self.line);
-                &whole
-            };
-            if line.starts_with(METRIC) {
-                self.found
-                    .extend(std::str::from_utf8(line).ok().and_then(from_metric));
-            } else if !self.found.is_empty() {
-                return true;
-            }
-        }
-        self.line.extend_from_slice(rest);
-        self.bytes > METRICS_LIMIT
-    }
+/// The features in the lines of `text` that are complete, which go.
+fn features(text: &mut Vec<u8>) -> Vec<(Gate, bool)> {
+    let end = memchr::memrchr(b'\n', text).map_or(0, |last| last + 1);
+    let whole: Vec<u8> = text.drain(..end).collect();
+    let lines = whole.split(|byte| *byte == b'\n');
+    lines
+        .filter_map(|line| from_metric(std::str::from_utf8(line).ok()?))
+        .collect()
 }
 
 /// Nothing where a question was refused or came to nothing; an error where the server cannot be asked at all.
@@ -195,18 +179,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn metrics_are_read_across_pieces_and_no_further_than_needed() {
-        let text = "# HELP x\nother 1\nkubernetes_feature_enabled{name=\"DRADeviceTaints\",stage=\"\"} 1\n\
-                    kubernetes_feature_enabled{name=\"GenericWorkload\",stage=\"BETA\"} 0\nlater 1\nmore 1\n";
-        for size in 1..text.len() {
-            let mut reader = MetricsReader::default();
-            let mut enough = false;
-            for piece in text.as_bytes().chunks(size) {
-                enough = enough || reader.take(piece);
+    fn metrics_are_read_across_pieces() {
+        let metrics = "# HELP x\nother 1\nkubernetes_feature_enabled{name=\"DRADeviceTaints\",stage=\"\"} 1\n\
+                       kubernetes_feature_enabled{name=\"GenericWorkload\",stage=\"BETA\"} 0\nlater 1\nmore 1\n";
+        for size in 1..metrics.len() {
+            let (mut text, mut found) = (Vec::new(), Vec::new());
+            for piece in metrics.as_bytes().chunks(size) {
+                text.extend_from_slice(piece);
+                found.extend(features(&mut text));
             }
-            assert!(enough, "{size}");
             assert_eq!(
-                reader.found,
+                found,
                 [(Gate::DRADeviceTaints, true), (Gate::GenericWorkload, false)],
                 "{size}"
             );

@@ -33,7 +33,7 @@ impl Live {
         known: &Environment,
     ) -> Result<Facts, Error> {
         let survey = self.survey(needs).await?;
-        let pods = evidence::static_pods(&self.target, &survey.environment).await?;
+        let pods = evidence::static_pods(self, &survey.environment).await?;
         let served = needs
             .wants()
             .filter_map(|(kind, _)| match survey.served.kind(kind) {

@@ -24,7 +24,7 @@ impl Live {
     pub async fn lease(&self, key: &Key) -> Result<Option<Value>, Error> {
         let what = format!("read lease/{key}");
         let path = path(key, true);
-        match in_time(LIMIT, &what, self.target.whole(&path, JSON, &what)).await {
+        match in_time(LIMIT, &what, self.whole(&path, JSON, &what)).await {
             Ok(text) => self.parsed(what, &text).map(Some),
             Err(error) if error.says_gone(&key.name) => Ok(None),
             Err(error) => Err(error),
@@ -63,13 +63,13 @@ impl Live {
     ) -> Result<Value, Error> {
         let path = format!("{path}?timeout={}s", LIMIT.as_secs());
         let body = lease.to_string().into_bytes();
-        let asked = self.target.submit(method, &path, JSON, body, &what);
+        let asked = self.submit(method, &path, JSON, body, &what);
         let text = in_time(LIMIT, &what, asked).await?;
         self.parsed(what, &text)
     }
 
     fn parsed(&self, what: String, text: &[u8]) -> Result<Value, Error> {
-        json::from_slice(text).map_err(|error| self.target.foreign(what, error.to_string()))
+        json::from_slice(text).map_err(|error| self.foreign(what, error.to_string()))
     }
 }
 

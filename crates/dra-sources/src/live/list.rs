@@ -16,8 +16,8 @@ use foldhash::fast::RandomState;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 use tokio::sync::mpsc;
 
+use super::Live;
 use super::asked::misplaced;
-use super::connect::Target;
 use super::error::Error;
 use super::request::{Answer, JSON, Patience, joined};
 use crate::decode::{group_version, name_of};
@@ -91,14 +91,14 @@ impl Meter {
 
 /// Lists objects. An answer that ends early is asked for once more, into a fresh sink.
 pub(super) async fn list<S: Sink>(
-    target: &Target,
+    live: &Live,
     listing: Listing<'_>,
     meter: &Arc<Meter>,
     sink: impl Fn() -> S,
 ) -> Result<Listed<S>, Error> {
-    let mut patience = Patience::new(target.timing);
+    let mut patience = Patience::new(live.timing);
     loop {
-        match pages(target, listing, meter, sink()).await {
+        match pages(live, listing, meter, sink()).await {
             Ok(listed) => return Ok(listed),
             Err(error) => patience.again(error).await?,
         }
@@ -110,21 +110,21 @@ pub(super) async fn list<S: Sink>(
 /// # Errors
 /// As [`list`], and where the list says that it lacks some.
 pub(super) async fn whole<S: Sink>(
-    target: &Target,
+    live: &Live,
     listing: Listing<'_>,
     meter: &Arc<Meter>,
     sink: impl Fn() -> S,
 ) -> Result<Listed<S>, Error> {
-    let mut listed = list(target, listing, meter, sink).await?;
+    let mut listed = list(live, listing, meter, sink).await?;
     match listed.lacks.take() {
         None => Ok(listed),
-        Some(lacks) => Err(target.foreign(listing.name(), lacks)),
+        Some(lacks) => Err(live.foreign(listing.name(), lacks)),
     }
 }
 
 /// Lists page by page, nearly always a single one.
 async fn pages<S: Sink>(
-    target: &Target,
+    live: &Live,
     listing: Listing<'_>,
     meter: &Arc<Meter>,
     sink: S,
@@ -138,7 +138,7 @@ async fn pages<S: Sink>(
     // How many items there are by now, and how many there must be as a page said.
     let (mut count, mut expected) = (0, 0_u64);
     loop {
-        let page = page(target, listing, &path, meter, sink).await;
+        let page = page(live, listing, &path, meter, sink).await;
         let page = page.map_err(|error| match error {
             // The server forgot the version of the first page, and continues only from there.
             Error::Refused {
@@ -166,7 +166,7 @@ async fn pages<S: Sink>(
         };
         if idle > IDLE || token.as_ref() == Some(&next) {
             let message = "its pages form a loop".to_owned();
-            return Err(target.foreign(listing.name(), message));
+            return Err(live.foreign(listing.name(), message));
         }
         let separator = if first.contains('?') { '&' } else { '?' };
         path = format!("{first}{separator}continue={}", encoded(&next));
@@ -239,14 +239,14 @@ struct Page<S> {
 }
 
 async fn page<S: Sink>(
-    target: &Target,
+    live: &Live,
     listing: Listing<'_>,
     path: &str,
     meter: &Arc<Meter>,
     sink: Checked<S>,
 ) -> Result<Page<S>, Error> {
     let what = &*listing.name();
-    let answer = target.open(path, JSON, what).await?;
+    let answer = live.open(path, JSON, what).await?;
     let (pieces, inbox) = mpsc::channel(PIECES);
     let decoder = tokio::task::spawn_blocking({
         let meter = Arc::clone(meter);
@@ -263,7 +263,7 @@ async fn page<S: Sink>(
     match decoded {
         Ok(Ok(page)) => Ok(page),
         Ok(Err(NotAList::Early(message))) => Err(cut(message)),
-        Ok(Err(NotAList::Other(message))) => Err(target.foreign(what, message)),
+        Ok(Err(NotAList::Other(message))) => Err(live.foreign(what, message)),
         // The thread panicked or the runtime ends.
         Err(error) => Err(cut(error.to_string())),
     }
@@ -317,8 +317,8 @@ fn decode<S: Sink>(
                     sink.item(&item);
                     objects += 1;
                 }
-                Ok(Some(JsonEvent::Bad { index, reason, .. })) => {
-                    sink.sink.bad(numbered(index), reason.to_string());
+                Ok(Some(JsonEvent::Bad { index, message, .. })) => {
+                    sink.sink.bad(numbered(index), message);
                 }
                 Ok(Some(JsonEvent::ListEnd(ended))) => {
                     if let Some(wrong) = oddity(ended, (sink.kind, sink.version), head.is_some()) {

@@ -18,7 +18,7 @@ impl Live {
     /// # Errors
     /// When the server cannot be asked, or does not serve the kind.
     pub async fn manifest(&self, kind: Kind, key: &Key) -> Result<Option<Value>, Error> {
-        let served = discover(&self.target, &[kind].into()).await?;
+        let served = discover(self, &[kind].into()).await?;
         let Some((_, json)) = self.text(&served, kind, key).await? else {
             return Ok(None);
         };
@@ -26,7 +26,7 @@ impl Live {
         let object = json::from_str(json.get());
         object
             .map(Some)
-            .map_err(|error| self.target.foreign(what, error.to_string()))
+            .map_err(|error| self.foreign(what, error.to_string()))
     }
 
     /// The object; nothing if the server reports that it does not exist. An unserved kind proves nothing about the
@@ -44,7 +44,7 @@ impl Live {
         let what = format!("read {}/{key}", list::resource(kind));
         decoded
             .map(Some)
-            .map_err(|error| self.target.foreign(what, error.to_string()))
+            .map_err(|error| self.foreign(what, error.to_string()))
     }
 
     /// The text of an object, with the version that it is in.
@@ -67,7 +67,7 @@ impl Live {
             }
         };
         let path = list::object(kind, version, key);
-        match self.target.get::<Box<RawValue>>(&path, JSON, &what).await {
+        match self.get::<Box<RawValue>>(&path, JSON, &what).await {
             Ok(json) => match mistaken(
                 json.get().as_bytes(),
                 &kind.api_version(version),
@@ -75,7 +75,7 @@ impl Live {
                 key,
             ) {
                 None => Ok(Some((version, json))),
-                Some(why) => Err(self.target.foreign(what, why)),
+                Some(why) => Err(self.foreign(what, why)),
             },
             Err(error) if error.says_gone(&key.name) => Ok(None),
             Err(error) => Err(error),

@@ -39,8 +39,10 @@ mod writer;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use futures::future::{join_all, try_join, try_join3};
+use http::HeaderMap;
 
 pub use self::again::Again;
 pub use self::connect::{ConfiguredNames, Connection, Impersonation, no_path_segment};
@@ -57,9 +59,10 @@ pub use self::snapshot::{SnapshotRequest, Taken};
 pub use self::watch::{Persistence, Trouble, Unreadable, Watch, Watched};
 pub use self::writer::Writer;
 
-use self::connect::Target;
+use self::credentials::Credentials;
 use self::discovery::{Served, Serving};
 use self::list::{Listed, Listing, Meter, Sink};
+use self::timing::Timing;
 use super::decode::{Decoder, key_of, name_of};
 use super::gates::VersionSettings;
 use super::needs::{Loaded, Needs, Observer, Problem, Unobserved, Want};
@@ -70,7 +73,23 @@ use dra_model::{
 /// A cluster behind its API server.
 #[derive(Clone)]
 pub struct Live {
-    target: Target,
+    /// Sends requests.
+    client: kube::Client,
+    credentials: Credentials,
+    /// Impersonation headers.
+    headers: HeaderMap,
+    /// Warning about the connection.
+    warning: Option<String>,
+    /// Address of the API server, as it may be shown: without user, password and query.
+    server: String,
+    /// Name of the kubeconfig's context; absent in a pod.
+    context: Option<String>,
+    /// Limit of a whole request.
+    request_timeout: Option<Duration>,
+    /// Limits of everything else.
+    timing: Timing,
+    /// Time in the server's responses.
+    server_time: ServerTime,
     /// The version in which claims are written, once it was found out.
     claim_version: Arc<OnceLock<&'static str>>,
 }
@@ -81,35 +100,32 @@ impl Live {
     /// # Errors
     /// Says why the flags lead to no cluster.
     pub async fn connect(flags: &Connection) -> Result<Self, Error> {
-        Ok(Self {
-            target: flags.resolve().await?,
-            claim_version: Arc::default(),
-        })
+        flags.resolve().await
     }
 
     /// Name of the kubeconfig's context; absent in a pod.
     pub fn context(&self) -> Option<&str> {
-        self.target.context.as_deref()
+        self.context.as_deref()
     }
 
     /// Returns what to know of the connection before believing what comes through it.
     pub fn warning(&self) -> Option<&str> {
-        self.target.warning.as_deref()
+        self.warning.as_deref()
     }
 
     /// Address of the API server, without user, password and query.
     pub fn server(&self) -> &str {
-        &self.target.server
+        &self.server
     }
 
     /// The time by the server's clock, as far as its answers tell it.
     pub fn server_time(&self) -> &ServerTime {
-        &self.target.server_time
+        &self.server_time
     }
 
     /// Returns what the cluster is called for people: its context, else its address.
     pub fn name(&self) -> &str {
-        self.target.context.as_deref().unwrap_or(&self.target.server)
+        self.context.as_deref().unwrap_or(&self.server)
     }
 
     /// Reads what `needs` says, as of now (`read_at`); `versions` is what the user knows better.
@@ -126,12 +142,7 @@ impl Live {
         let (lists, environment, warnings) = self
             .read(needs, versions, read_at, observer, Objects::new)
             .await?;
-        let mut loaded = Loaded {
-            warnings,
-            ..Loaded::default()
-        };
-        loaded.take(lists, environment);
-        Ok(loaded)
+        Ok(Loaded::of(lists, environment, warnings))
     }
 
     /// Lists what `needs` says, and finds out the state of the server; with warnings about that.
@@ -166,7 +177,7 @@ impl Live {
     /// # Errors
     /// As [`Live::load`].
     pub async fn reload(&self, needs: &Needs, known: &Environment) -> Result<Cluster, Error> {
-        let served = discovery::discover(&self.target, &needs.kind_set()).await?;
+        let served = discovery::discover(self, &needs.kind_set()).await?;
         let meter = Arc::new(Meter::new(Arc::new(Unobserved)));
         let lists = self.lists(needs, &served, &meter, Objects::new).await?;
         let environment = Environment {
@@ -174,17 +185,7 @@ impl Live {
             gaps: lists.gaps,
             ..known.clone()
         };
-        let mut loaded = Loaded::default();
-        loaded.take(lists.listed, environment);
-        Ok(loaded.cluster)
-    }
-
-    /// The value of `--controllers` of each kube-controller-manager that can be seen.
-    ///
-    /// # Errors
-    /// When the server cannot be asked at all.
-    pub async fn built_in_controllers(&self) -> Result<Vec<String>, Error> {
-        evidence::controllers(&self.target).await
+        Ok(Loaded::of(lists.listed, environment, Vec::new()).cluster)
     }
 
     /// Returns what the server is and serves.
@@ -194,11 +195,7 @@ impl Live {
             // Whether these are served is evidence about gates, even without permission to read them.
             kinds.insert(Kind::PodGroup);
         }
-        let (version, served) = try_join(
-            evidence::version(&self.target),
-            discovery::discover(&self.target, &kinds),
-        )
-        .await?;
+        let (version, served) = try_join(evidence::version(self), discovery::discover(self, &kinds)).await?;
         let (mut environment, warnings) = version;
         environment.old_versions = served.old_versions();
         Ok(Survey {
@@ -212,14 +209,14 @@ impl Live {
         if !needs.wants_gates() {
             return Ok(evidence::served(&survey.served));
         }
-        evidence::gates(&self.target, &survey.environment, &survey.served).await
+        evidence::gates(self, &survey.environment, &survey.served).await
     }
 
     async fn schedulers(&self, needs: &Needs) -> Result<Option<Vec<SchedulerProfile>>, Error> {
         if !needs.schedulers {
             return Ok(None);
         }
-        evidence::schedulers(&self.target).await
+        evidence::schedulers(self).await
     }
 
     /// Lists every wanted kind into sinks of its own.
@@ -244,19 +241,17 @@ impl Live {
             not_served: Vec::new(),
         };
         for (kind, answer) in answers {
-            match answer? {
-                One::Listed(listed, gaps) => {
-                    lists.listed.push((kind, listed));
-                    lists.gaps.extend(gaps);
-                }
-                One::Missing(gap) => lists.gaps.push(gap),
-                One::NotServed => lists.not_served.push(kind),
+            let (listed, gaps) = answer?;
+            if listed.is_none() && gaps.is_empty() {
+                lists.not_served.push(kind);
             }
+            lists.listed.extend(listed.map(|listed| (kind, listed)));
+            lists.gaps.extend(gaps);
         }
         Ok(lists)
     }
 
-    /// Lists one kind.
+    /// Lists one kind, with the gaps where not all of it could be read. Where there are neither, there are no such objects.
     async fn one<S: Sink>(
         &self,
         kind: Kind,
@@ -264,7 +259,7 @@ impl Live {
         served: &Served,
         meter: &Arc<Meter>,
         sink: &impl Fn(Kind, &'static str) -> S,
-    ) -> Result<One<S>, Error> {
+    ) -> Result<(Option<Listed<S>>, Vec<Gap>), Error> {
         let namespace = want.namespace.as_deref();
         let (versions, certain): (Vec<&'static str>, bool) = match served.kind(kind) {
             Serving::No => (Vec::new(), false),
@@ -278,13 +273,13 @@ impl Live {
                 namespace,
                 want,
             };
-            list::list(&self.target, listing, meter, || sink(kind, version)).await
+            list::list(self, listing, meter, || sink(kind, version)).await
         };
         for version in versions {
             let error = match ask(version, namespace).await {
                 Ok(listed) => {
                     let gaps = lack(kind, namespace, listed.lacks.as_ref());
-                    return Ok(One::Listed(listed, gaps));
+                    return Ok((Some(listed), gaps));
                 }
                 // Another version may be there. What is served for certain is not found by accident, and may hold objects.
                 Err(Error::Refused { code: 404, .. }) if !certain => continue,
@@ -308,7 +303,7 @@ impl Live {
                         };
                         let mut gaps = lack(kind, Some(fallback), listed.lacks.as_ref());
                         gaps.push(gap);
-                        return Ok(One::Listed(listed, gaps));
+                        return Ok((Some(listed), gaps));
                     }
                     Err(error) if error.is_fatal() => return Err(error),
                     Err(_) => {}
@@ -317,11 +312,11 @@ impl Live {
             return if want.required {
                 Err(error)
             } else {
-                Ok(One::Missing(gap))
+                Ok((None, vec![gap]))
             };
         }
         if !is_essential(kind) {
-            return Ok(One::NotServed);
+            return Ok((None, Vec::new()));
         }
         let error = Error::Refused {
             what: list::name(kind, namespace),
@@ -332,7 +327,7 @@ impl Live {
         if want.required {
             return Err(error);
         }
-        Ok(One::Missing(Gap::of_kind(kind, error.to_string())))
+        Ok((None, vec![Gap::of_kind(kind, error.to_string())]))
     }
 }
 
@@ -347,7 +342,11 @@ fn is_essential(kind: Kind) -> bool {
 
 impl Loaded {
     /// Makes a cluster of the lists.
-    fn take(&mut self, lists: Vec<(Kind, Listed<Objects>)>, mut environment: Environment) {
+    fn of(lists: Vec<(Kind, Listed<Objects>)>, mut environment: Environment, warnings: Vec<String>) -> Self {
+        let mut loaded = Self {
+            warnings,
+            ..Self::default()
+        };
         let mut builder = ClusterBuilder::default();
         for (kind, listed) in lists {
             // Without a version a watch lists everything itself before it begins.
@@ -356,7 +355,7 @@ impl Loaded {
             } else {
                 String::new()
             };
-            self.resource_versions.insert(kind, version);
+            loaded.resource_versions.insert(kind, version);
             let sink = listed.sink;
             // What cannot be read is missing, and a verdict that depends on it is unknown.
             if let Some(first) = sink.problems.first().filter(|_| sink.broken > 0) {
@@ -366,17 +365,18 @@ impl Loaded {
                 );
                 environment.gaps.push(Gap::of_kind(kind, reason));
             }
-            self.problems.extend(sink.problems);
+            loaded.problems.extend(sink.problems);
             for object in sink.objects {
                 builder.add(object);
             }
         }
         environment.gaps.sort();
         let newer = NewerFields::drop_from(builder.objects_mut(), environment.version);
-        self.warnings.extend(newer.warnings());
+        loaded.warnings.extend(newer.warnings());
         let (mut cluster, _) = builder.build(environment);
         cluster.learn_gates();
-        self.cluster = cluster;
+        loaded.cluster = cluster;
+        loaded
     }
 }
 
@@ -392,16 +392,6 @@ struct Lists<S> {
     listed: Vec<(Kind, Listed<S>)>,
     gaps: Vec<Gap>,
     not_served: Vec<Kind>,
-}
-
-/// Result of one list.
-enum One<S> {
-    /// It was read, with gaps where only one namespace could be, or where the list itself says that it lacks some.
-    Listed(Listed<S>, Vec<Gap>),
-    /// It could not be read.
-    Missing(Gap),
-    /// There are no such objects.
-    NotServed,
 }
 
 /// Returns what a list says that it lacks.

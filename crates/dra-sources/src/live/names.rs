@@ -40,7 +40,7 @@ impl Live {
         for version in kind.versions() {
             let path = list::collection(kind, version, namespace) + query;
             let what = list::name(kind, namespace);
-            if let Some(found) = self.target.find::<Items>(&path, METADATA, &what).await? {
+            if let Some(found) = self.find::<Items>(&path, METADATA, &what).await? {
                 let text = |text: Option<Cow<'_, str>>| text.unwrap_or_default().into_owned();
                 let named = found.items.iter().filter_map(|item| named(item.get().as_bytes()));
                 return Ok(named

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
-use serde::Deserialize;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroup, APIResource, APIResourceList};
 use serde_json::value::RawValue;
 
 use super::asked::mistaken;
 use super::error::Error;
 use super::request::{Items, JSON};
 use super::{Live, list};
+use crate::decode::Bare;
 use dra_model::{Key, Kind, OwnerReference, Owners, Str, json};
 
 /// Objects above each other that are read.
@@ -66,38 +67,6 @@ pub(super) struct OwnerObject {
     pub(super) api_version: String,
     pub(super) kind: String,
     pub(super) json: Box<RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Resources {
-    #[serde(default)]
-    resources: Vec<Resource>,
-}
-
-#[derive(Deserialize)]
-struct Resource {
-    name: String,
-    kind: String,
-    #[serde(default)]
-    namespaced: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Group {
-    preferred_version: Version,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Version {
-    group_version: String,
-}
-
-#[derive(Deserialize)]
-struct Bare {
-    #[serde(default)]
-    metadata: dra_model::Meta,
 }
 
 impl Live {
@@ -191,7 +160,7 @@ impl Live {
     /// The object that is referred to; nothing where there is none, or its kind is not served.
     async fn owner(
         &self,
-        known: &mut BTreeMap<String, Vec<Resource>>,
+        known: &mut BTreeMap<String, Vec<APIResource>>,
         reference: &OwnerReference,
         namespace: &Str,
     ) -> Result<Option<Box<RawValue>>, Error> {
@@ -200,13 +169,14 @@ impl Live {
         let version = reference.api_version.to_string();
         let root = list::root(&version);
         if !known.contains_key(&version) {
-            let Some(Resources { resources }) = self.target.find(&root, JSON, &what).await? else {
+            let Some(list) = self.find::<APIResourceList>(&root, JSON, &what).await? else {
                 return Ok(None);
             };
-            known.insert(version.clone(), resources);
+            known.insert(version.clone(), list.resources);
         }
         let mut resources = known.get(&version).into_iter().flatten();
-        let is_it = |resource: &&Resource| !resource.name.contains('/') && reference.kind == *resource.kind;
+        let is_it =
+            |resource: &&APIResource| !resource.name.contains('/') && reference.kind == *resource.kind;
         let Some(resource) = resources.find(is_it) else {
             return Ok(None);
         };
@@ -218,12 +188,12 @@ impl Live {
             let key = Key::new("", reference.name.clone());
             (format!("{root}/{plural}/{name}"), key)
         };
-        let Some(object) = self.target.find::<Box<RawValue>>(&path, JSON, &what).await? else {
+        let Some(object) = self.find::<Box<RawValue>>(&path, JSON, &what).await? else {
             return Ok(None);
         };
         match mistaken(object.get().as_bytes(), &version, &reference.kind, &asked) {
             None => Ok(Some(object)),
-            Some(why) => Err(self.target.foreign(what, why)),
+            Some(why) => Err(self.foreign(what, why)),
         }
     }
 
@@ -237,10 +207,13 @@ impl Live {
     ) -> Result<(String, Vec<Box<RawValue>>), Error> {
         let what = format!("list {plural}.{group} in namespace `{namespace}`");
         let path = format!("/apis/{group}");
-        let Some(group) = self.target.find::<Group>(&path, JSON, &what).await? else {
+        let Some(group) = self.find::<APIGroup>(&path, JSON, &what).await? else {
             return Ok((String::new(), Vec::new()));
         };
-        let version = group.preferred_version.group_version;
+        let Some(version) = group.preferred_version.map(|version| version.group_version) else {
+            let message = "the response has no `preferredVersion`".to_owned();
+            return Err(self.foreign(what, message));
+        };
         let mut path = format!(
             "{}/namespaces/{}/{plural}?limit={MOST_LISTED}",
             list::root(&version),
@@ -249,7 +222,7 @@ impl Live {
         if !selector.is_empty() {
             path.push_str(&format!("&labelSelector={}", list::encoded(selector)));
         }
-        let found = self.target.find::<Items>(&path, JSON, &what).await?;
+        let found = self.find::<Items>(&path, JSON, &what).await?;
         Ok((version, found.map(|found| found.items).unwrap_or_default()))
     }
 }

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use tokio::task::JoinHandle;
 
-use super::connect::Target;
+use super::Live;
 use super::error::{Error, innermost};
 use super::timing::Timing;
 use dra_model::json;
@@ -25,7 +25,7 @@ const LONGEST: usize = 48 << 10;
 /// The content type of plain answers.
 pub(super) const JSON: &str = "application/json";
 
-impl Target {
+impl Live {
     /// Sends `GET path` and returns the answer's head; `what` names the operation in errors.
     pub(super) async fn open(&self, path: &str, accept: &str, what: &str) -> Result<Answer, Error> {
         let request = Request::get(path).header(header::ACCEPT, accept);

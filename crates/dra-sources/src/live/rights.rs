@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Live;
 use super::error::Error;
-use dra_model::AccessReview;
+use dra_model::{AccessReview, Kind};
 
 /// A right that a user has or lacks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +36,17 @@ impl fmt::Display for Right {
 }
 
 impl Right {
+    /// The right to objects of `kind`, or to their subresource, in all namespaces.
+    pub fn of(verb: &'static str, kind: Kind, subresource: &'static str) -> Self {
+        Self {
+            verb,
+            group: kind.group(),
+            resource: kind.plural(),
+            subresource,
+            namespace: String::new(),
+        }
+    }
+
     /// `resourceclaims/status`, as a rule names it.
     pub fn target(&self) -> String {
         if self.subresource.is_empty() {
@@ -84,19 +94,6 @@ impl MissingRights {
     }
 }
 
-/// An answer to a review of access.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Review {
-    status: Status,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Status {
-    allowed: bool,
-}
-
 impl Live {
     /// Those of `rights` that the user lacks, if any.
     ///
@@ -140,10 +137,10 @@ impl Live {
                 "namespace": right.namespace, "verb": right.verb, "group": right.group,
                 "resource": right.resource, "subresource": right.subresource}}});
         let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-        let review: Review = self
+        let review = self
             .ask(path, &review, "check the permissions of the user")
             .await?;
-        Ok(review.status.allowed)
+        Ok(review["status"]["allowed"] == true)
     }
 
     /// Returns what the server's authorizers say of others: to each of these questions. Nothing where the user may not ask.
@@ -163,14 +160,11 @@ impl Live {
                     "verb": verb, "group": group, "resource": resource, "subresource": subresource,
                     "namespace": namespace, "name": name}}});
             let path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
-            match self
-                .ask::<Review>(path, &review, "check the permissions of a driver")
-                .await
-            {
+            match self.ask(path, &review, "check the permissions of a driver").await {
                 Ok(review) => reviews.push(AccessReview {
                     user,
                     request,
-                    allowed: review.status.allowed,
+                    allowed: review["status"]["allowed"] == true,
                 }),
                 Err(Error::Refused { code: 403, .. }) => return Ok(None),
                 Err(error) => return Err(error),
@@ -183,7 +177,7 @@ impl Live {
     pub async fn user_name(&self) -> Option<String> {
         let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
         let path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
-        let review: Value = self.ask(path, &review, "get the name of the user").await.ok()?;
+        let review = self.ask(path, &review, "get the name of the user").await.ok()?;
         Some(review["status"]["userInfo"]["username"].as_str()?.to_owned())
     }
 }

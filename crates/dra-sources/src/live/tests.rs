@@ -171,7 +171,7 @@ async fn connect(address: &str) -> Result<Live, Error> {
         ..Connection::default()
     };
     let mut live = Live::connect(&flags).await?;
-    live.target.timing = QUICK;
+    live.timing = QUICK;
     Ok(live)
 }
 

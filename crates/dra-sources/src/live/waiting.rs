@@ -2,12 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-use serde_json::Value;
-
 use super::OwnersWanted;
-use dra_model::{OwnerReference, Str, json};
+use dra_model::{Kind, Object, Pod, Str};
 
 /// The most owners that are read.
 const MOST: usize = 100;
@@ -21,89 +17,38 @@ pub(super) struct WaitingPods {
     left_out: BTreeSet<(Str, Str)>,
 }
 
-#[derive(Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-#[derive(Default)]
-struct Glance {
-    metadata: Metadata,
-    spec: Spec,
-    status: Status,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Metadata {
-    namespace: Str,
-    uid: Str,
-    deletion_timestamp: Option<IgnoredAny>,
-    owner_references: Vec<OwnerReference>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Spec {
-    resource_claims: Vec<IgnoredAny>,
-    scheduling_gates: Vec<IgnoredAny>,
-    containers: Vec<Container>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Container {
-    resources: Resources,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Resources {
-    limits: BTreeMap<Str, Value>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Status {
-    phase: Str,
-}
-
-impl Glance {
-    fn waits_with_devices(&self) -> bool {
-        let waits = self.status.phase.as_str() == "Pending" || self.metadata.deletion_timestamp.is_some();
-        let mut limits = self
-            .spec
-            .containers
-            .iter()
-            .flat_map(|container| container.resources.limits.keys());
-        // Extended resources have a domain.
-        waits && (!self.spec.resource_claims.is_empty() || limits.any(|name| name.contains('/')))
-    }
+/// Returns whether a pod is pending or terminating, and has devices or waits for some.
+fn waits_with_devices(pod: &Pod) -> bool {
+    let waits = pod.status.phase == "Pending" || pod.metadata.is_deleting();
+    let containers = pod.spec.containers.iter();
+    let mut limits = containers.flat_map(|container| &container.resources.limits);
+    // Extended resources have a domain.
+    waits && (!pod.spec.resource_claims.is_empty() || limits.any(|(name, _)| name.contains('/')))
 }
 
 impl WaitingPods {
     /// Takes a pod as the API server sent it. What cannot be read is malformed, which others tell.
     pub(super) fn add(&mut self, pod: &[u8]) {
-        let Ok(pod) = json::from_slice::<Glance>(pod) else {
+        let Ok(Object::Pod(pod)) = Object::from_json(Kind::Pod, pod) else {
             return;
         };
-        if !pod.waits_with_devices() {
+        if !waits_with_devices(&pod) {
             return;
         }
-        let Glance { metadata, spec, .. } = pod;
-        let first = metadata
-            .owner_references
-            .into_iter()
-            .find(|reference| reference.controller);
+        let (metadata, spec) = (&pod.metadata, &pod.spec);
+        let first = metadata.controller().cloned();
         let queued = (!spec.scheduling_gates.is_empty()).then(|| vec![metadata.uid.clone()]);
         if first.is_none() && queued.is_none() {
             return;
         }
-        let identity = first.as_ref().map_or(metadata.uid, |owner| owner.uid.clone());
+        let identity = first.as_ref().map_or(&metadata.uid, |owner| &owner.uid).clone();
         let key = (metadata.namespace.clone(), identity);
         if self.wanted.len() >= MOST && !self.wanted.contains_key(&key) {
             self.left_out.insert(key);
             return;
         }
         self.wanted.entry(key).or_insert(OwnersWanted {
-            namespace: metadata.namespace,
+            namespace: metadata.namespace.clone(),
             first,
             queued,
             gathers: !spec.resource_claims.is_empty(),
@@ -118,7 +63,7 @@ impl WaitingPods {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

@@ -18,7 +18,6 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::asked::misplaced;
-use super::connect::Target;
 use super::discovery::{Serving, discover};
 use super::error::Error;
 use super::list::{self, Listing, Meter};
@@ -179,7 +178,7 @@ impl Live {
         versions: &BTreeMap<Kind, String>,
         persistence: Persistence,
     ) -> Result<Watch, Error> {
-        let served = discover(&self.target, &needs.kind_set()).await?;
+        let served = discover(self, &needs.kind_set()).await?;
         let (sender, inbox) = mpsc::channel(WAITING);
         let mut tasks = JoinSet::new();
         let mut kinds = BTreeSet::new();
@@ -200,7 +199,7 @@ impl Live {
             }
             kinds.insert(kind);
             let mut watcher = Watcher {
-                target: self.target.clone(),
+                live: self.clone(),
                 persistence,
                 kind,
                 version,
@@ -240,7 +239,7 @@ impl Live {
 
 /// One watch.
 struct Watcher {
-    target: Target,
+    live: Live,
     persistence: Persistence,
     kind: Kind,
     version: &'static str,
@@ -340,7 +339,7 @@ struct Taken {
 
 impl Watcher {
     async fn run(&mut self) -> Result<(), Over> {
-        let timing = self.target.timing;
+        let timing = self.live.timing;
         let longest = match self.persistence {
             Persistence::UntilRefused => LONGEST_PAUSE,
             Persistence::Lasting => LONGEST_LASTING_PAUSE,
@@ -439,7 +438,7 @@ impl Watcher {
         }
         if unknown {
             let since = *self.unauthorized.get_or_insert_with(Instant::now);
-            if since.elapsed() >= self.target.timing.unauthorized {
+            if since.elapsed() >= self.live.timing.unauthorized {
                 return Err(Over::Failed(error));
             }
         } else if matches!(error, Error::Refused { .. }) {
@@ -471,7 +470,7 @@ impl Watcher {
     /// Where the kind is served in another version by now, as after an upgrade, that one is asked for from here on.
     async fn find_version(&mut self) {
         // What cannot be found out now is tried with the next refusal.
-        let served = discover(&self.target, &BTreeSet::from([self.kind])).await;
+        let served = discover(&self.live, &BTreeSet::from([self.kind])).await;
         if let Ok(served) = served
             && let Serving::Version(version) = served.kind(self.kind)
         {
@@ -502,7 +501,7 @@ impl Watcher {
             &self.want,
         );
         let separator = if path.contains('?') { '&' } else { '?' };
-        let timing = self.target.timing;
+        let timing = self.live.timing;
         let (limit, pause, seconds) = match self.persistence {
             Persistence::UntilRefused => (timing.first_byte, timing.watch_pause, WATCH_SECONDS),
             Persistence::Lasting => (timing.watch_opens, timing.lasting_watch_pause, LASTING_SECONDS),
@@ -512,7 +511,7 @@ impl Watcher {
             self.resource_version
         );
         let what = format!("watch {}", list::resource(self.kind));
-        let opened = in_time(limit, &what, self.target.open(&path, JSON, &what)).await;
+        let opened = in_time(limit, &what, self.live.open(&path, JSON, &what)).await;
         let mut answer = match opened {
             Ok(answer) => answer.with_pause(pause),
             Err(Error::Refused { code: 410, .. }) => return Ok(Followed::unopened(End::Expired)),
@@ -630,9 +629,9 @@ impl Watcher {
                         return taken;
                     }
                 }
-                Ok(Some(JsonEvent::Bad { reason, .. })) => {
+                Ok(Some(JsonEvent::Bad { message, .. })) => {
                     taken.heard = true;
-                    self.missed(&mut taken, None, reason.to_string());
+                    self.missed(&mut taken, None, message);
                 }
                 Ok(Some(JsonEvent::ListEnd(_))) => {}
                 Err(error) => {
@@ -770,7 +769,7 @@ impl Watcher {
     /// The server answers otherwise than an API server.
     fn foreign(&self, message: String) -> Error {
         let what = format!("watch {}", list::resource(self.kind));
-        self.target.foreign(what, message)
+        self.live.foreign(what, message)
     }
 
     /// Lists everything and tells what differs from what is known.
@@ -783,7 +782,7 @@ impl Watcher {
         };
         let meter = Arc::new(Meter::new(Arc::new(Unobserved)));
         let sink = || Objects::new(self.kind, self.version);
-        let listed = match list::whole(&self.target, listing, &meter, sink).await {
+        let listed = match list::whole(&self.live, listing, &meter, sink).await {
             Ok(listed) => listed,
             Err(error) => return Ok(End::Failed(error)),
         };

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use http::Method;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIGroup;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -56,15 +57,12 @@ impl Live {
     ) -> Result<Claim, Error> {
         let what = format!("patch resourceclaim/{key}");
         let body = patch.to_string().into_bytes();
-        let answer = self
-            .target
-            .submit(Method::PATCH, path, JSON_PATCH, body, &what)
-            .await?;
+        let answer = self.submit(Method::PATCH, path, JSON_PATCH, body, &what).await?;
         let kind = Kind::ResourceClaim;
         match asked::object(&answer, (kind, version), key) {
             Ok(Object::ResourceClaim(claim)) => Ok(Arc::unwrap_or_clone(claim)),
-            Ok(_) => Err(self.target.foreign(what, "it is not a claim".to_owned())),
-            Err(why) => Err(self.target.foreign(what, why)),
+            Ok(_) => Err(self.foreign(what, "it is not a claim".to_owned())),
+            Err(why) => Err(self.foreign(what, why)),
         }
     }
 
@@ -74,7 +72,7 @@ impl Live {
     /// When the server cannot be asked at all.
     pub async fn lease_holder(&self, name: &str) -> Result<Option<String>, Error> {
         let path = format!("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/{name}");
-        match self.target.get::<Value>(&path, JSON, "read a lease").await {
+        match self.get::<Value>(&path, JSON, "read a lease").await {
             Ok(lease) => {
                 let holder = lease["spec"]["holderIdentity"].as_str();
                 Ok(holder.filter(|holder| !holder.is_empty()).map(str::to_owned))
@@ -91,11 +89,11 @@ impl Live {
     pub async fn cluster_uid(&self) -> Result<Option<Str>, Error> {
         let path = "/api/v1/namespaces/kube-system";
         let what = "read namespace kube-system";
-        match self.target.get::<Box<RawValue>>(path, JSON, what).await {
+        match self.get::<Box<RawValue>>(path, JSON, what).await {
             Ok(namespace) => {
                 let key = Key::new("", "kube-system");
                 if let Some(why) = mistaken(namespace.get().as_bytes(), "v1", "Namespace", &key) {
-                    return Err(self.target.foreign(what.to_owned(), why));
+                    return Err(self.foreign(what.to_owned(), why));
                 }
                 let uid = self.uid_in(&namespace, what)?;
                 Ok(Some(uid).filter(|uid| !uid.is_empty()))
@@ -110,15 +108,6 @@ impl Live {
     /// # Errors
     /// When that cannot be found out.
     pub async fn uid_of(&self, entry: &ConsumerReference, namespace: &str) -> Result<Option<Str>, Error> {
-        #[derive(Deserialize)]
-        struct Group {
-            versions: Vec<Version>,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Version {
-            group_version: String,
-        }
         let what = format!("read {}/{namespace}/{}", entry.group_resource(), entry.name);
         let [namespaced, plural, name] = [namespace, &entry.resource, &entry.name].map(list::encoded);
         let object = format!("/namespaces/{namespaced}/{plural}/{name}");
@@ -127,21 +116,25 @@ impl Live {
             vec!["/api/v1".to_owned()]
         } else {
             let group = format!("/apis/{}", list::encoded(&entry.api_group));
-            let group = self.target.find::<Group>(&group, JSON, &what).await?;
-            let versions = group.map(|group| group.versions).unwrap_or_default().into_iter();
+            let group = self.find::<APIGroup>(&group, JSON, &what).await?;
+            if group.as_ref().is_some_and(|group| group.versions.is_empty()) {
+                let message = "the response has no `versions`".to_owned();
+                return Err(self.foreign(what, message));
+            }
+            let versions = group.into_iter().flat_map(|group| group.versions);
             versions
                 .map(|version| format!("/apis/{}", version.group_version))
                 .collect()
         };
         for version in versions {
             let path = format!("{version}{object}");
-            let Some(object) = self.target.find::<Box<RawValue>>(&path, JSON, &what).await? else {
+            let Some(object) = self.find::<Box<RawValue>>(&path, JSON, &what).await? else {
                 continue;
             };
             let key = Key::new(namespace, entry.name.clone());
             return match mistaken_name(object.get().as_bytes(), &key) {
                 None => self.uid_in(&object, &what).map(Some),
-                Some(why) => Err(self.target.foreign(what, why)),
+                Some(why) => Err(self.foreign(what, why)),
             };
         }
         Ok(None)
@@ -159,7 +152,7 @@ impl Live {
         }
         let bare: Result<Bare, _> = json::from_str(object.get());
         bare.map(|bare| bare.metadata.uid)
-            .map_err(|error| self.target.foreign(what.to_owned(), error.to_string()))
+            .map_err(|error| self.foreign(what.to_owned(), error.to_string()))
     }
 
     /// The claims `wanted` as the server sends them, of one namespace or of all. Those that are gone are left out.
@@ -186,7 +179,7 @@ impl Live {
             api_version: api_version.clone(),
             found: Vec::new(),
         };
-        let listed = list::whole(&self.target, listing, &meter, sink).await?;
+        let listed = list::whole(self, listing, &meter, sink).await?;
         Ok(listed.sink.found)
     }
 
@@ -196,19 +189,14 @@ impl Live {
         if let Some(version) = self.claim_version.get() {
             return Ok(version);
         }
-        let served = discover(&self.target, &BTreeSet::from([kind])).await?;
+        let served = discover(self, &BTreeSet::from([kind])).await?;
         Ok(self.claim_version.get_or_init(|| served.version(kind)))
     }
 
-    pub(super) async fn ask<T: serde::de::DeserializeOwned>(
-        &self,
-        path: &str,
-        question: &Value,
-        what: &str,
-    ) -> Result<T, Error> {
+    pub(super) async fn ask(&self, path: &str, question: &Value, what: &str) -> Result<Value, Error> {
         let body = question.to_string().into_bytes();
-        let answer = self.target.submit(Method::POST, path, JSON, body, what).await?;
-        json::from_slice(&answer).map_err(|error| self.target.foreign(what.to_owned(), error.to_string()))
+        let answer = self.submit(Method::POST, path, JSON, body, what).await?;
+        json::from_slice(&answer).map_err(|error| self.foreign(what.to_owned(), error.to_string()))
     }
 }
 

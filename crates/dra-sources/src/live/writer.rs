@@ -17,7 +17,7 @@ use super::request::JSON;
 use super::write::{FIELD_MANAGER, claim_path};
 use super::{Live, asked, list};
 use dra_model::{
-    Claim, ClaimPatch, ClaimTemplate, Condition, Key, Kind, Object, ReservationPatch, Str, Time,
+    Claim, ClaimPatch, ClaimTemplate, Condition, Key, Kind, Meta, Object, ReservationPatch, Str, Time,
 };
 
 const APPLY: &str = "application/apply-patch+yaml";
@@ -42,15 +42,8 @@ pub struct Writer {
 /// A template as the server sent it.
 #[derive(Deserialize)]
 struct SentTemplate {
-    metadata: Identity,
+    metadata: Meta,
     spec: TemplateSpec,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Identity {
-    uid: Str,
-    resource_version: Str,
 }
 
 #[derive(Deserialize)]
@@ -67,7 +60,7 @@ impl Live {
     /// When the server cannot be asked what it serves.
     pub async fn writer(&self, dry_run: bool) -> Result<Writer, Error> {
         let kinds = BTreeSet::from([Kind::ResourceClaim, Kind::PodGroup, Kind::DeviceTaintRule]);
-        let served = discover(&self.target, &kinds).await?;
+        let served = discover(self, &kinds).await?;
         Ok(Writer {
             live: self.clone(),
             claims: served.version(Kind::ResourceClaim),
@@ -120,16 +113,13 @@ impl Writer {
     ) -> Result<Vec<u8>, Error> {
         let body = body.to_string().into_bytes();
         let path = self.limited(path);
-        self.live
-            .target
-            .submit(method, &path, content_type, body, what)
-            .await
+        self.live.submit(method, &path, content_type, body, what).await
     }
 
     /// The object that was written, which has the name `key`.
     fn decode(&self, kind: Kind, key: &Key, answer: &[u8], what: String) -> Result<Object, Error> {
         let version = self.served.version(kind);
-        asked::object(answer, (kind, version), key).map_err(|why| self.live.target.foreign(what, why))
+        asked::object(answer, (kind, version), key).map_err(|why| self.live.foreign(what, why))
     }
 
     /// Creates the claim from the template as the server has it; nothing where that is no longer the template that was read.
@@ -211,7 +201,7 @@ impl Writer {
         let what = format!("read resourceclaimtemplate/{key}");
         // In the version in which the claim is written, as fields can differ.
         let path = list::object(Kind::ResourceClaimTemplate, self.claims, &key);
-        let Some(sent) = self.live.target.find::<SentTemplate>(&path, JSON, &what).await? else {
+        let Some(sent) = self.live.find::<SentTemplate>(&path, JSON, &what).await? else {
             return Ok(None);
         };
         let sent = Arc::new(sent);

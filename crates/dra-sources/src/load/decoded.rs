@@ -2,11 +2,9 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use super::parts::Parts;
 use super::unknown::UnknownFields;
-use crate::bundle::SnapshotInfo;
 use crate::decode::{Decoder, group_version};
 use crate::files::{Found, ItemBatch, ListHead, Origin, RawItem};
 use crate::gates::{ControlPlanePod, kubelet_version};
@@ -26,7 +24,6 @@ pub(super) struct Decoded {
     pub(super) problems: Vec<(Hidden, Problem)>,
     /// Problems of objects that decide nothing.
     pub(super) harmless: Vec<Problem>,
-    pub(super) infos: Vec<(Arc<str>, SnapshotInfo)>,
     pub(super) control_plane: Vec<ControlPlanePod>,
     /// The newest kubelet of nodes that are not needed themselves.
     pub(super) kubelet: Option<Version>,
@@ -35,10 +32,6 @@ pub(super) struct Decoded {
     /// Objects of other kinds, which may be owners.
     pub(super) owners: Owners,
     pub(super) ignored: BTreeMap<String, u64>,
-    /// Objects of kinds that are known, whether they are needed or not, by file.
-    pub(super) counted: BTreeMap<(Arc<str>, Kind), u64>,
-    /// Lists of a single kind, and whether they are whole.
-    pub(super) lists: Vec<(Arc<str>, Kind, bool)>,
     pub(super) versions: Vec<(Kind, String)>,
     /// Versions of objects beside the best one of their kind.
     pub(super) old_versions: BTreeSet<String>,
@@ -67,23 +60,21 @@ thread_local! {
 }
 
 /// Decodes what is needed. Objects that say no namespace are put into `namespace`.
-pub(super) fn decode(batch: &ItemBatch, needs: &Needs, namespace: &Str) -> Decoded {
+pub(super) fn decode(batch: ItemBatch, needs: &Needs, namespace: &Str) -> Decoded {
     let mut decoded = Decoded::default();
     DECODER.with_borrow_mut(|decoder| {
-        for found in batch.iter() {
+        for found in batch.found {
             match found {
                 Found::Item(item) => decoded.item(&item, needs, namespace, decoder),
-                Found::List { head, origin } => decoded.list(head, &origin),
-                Found::Problem(problem) => {
+                Found::List { head, origin } => decoded.list(&head, &origin),
+                Found::Problem { problem, head } => {
                     // An object of a kind that does not matter may be what it likes.
-                    let head = problem.head.as_ref();
-                    let (version, kind) = head.map(|(version, kind)| (&**version, &**kind)).unzip();
-                    let of = recognize(version, kind);
-                    match of {
-                        Recognized::Known { kind, .. } => decoded.problem(Some(kind), problem.into()),
-                        Recognized::Unclear { kind, .. } => decoded.problem(kind, problem.into()),
-                        Recognized::Info => decoded.problem(None, problem.into()),
-                        Recognized::Other => decoded.harmless.push(problem.into()),
+                    let (version, kind) = head.as_ref().map(|(version, kind)| (&**version, &**kind)).unzip();
+                    match recognize(version, kind) {
+                        Recognized::Known { kind, .. } => decoded.problem(Some(kind), problem),
+                        Recognized::Unclear { kind, .. } => decoded.problem(kind, problem),
+                        Recognized::Info => decoded.problem(None, problem),
+                        Recognized::Other => decoded.harmless.push(problem),
                     }
                 }
             }
@@ -96,74 +87,67 @@ pub(super) fn decode(batch: &ItemBatch, needs: &Needs, namespace: &Str) -> Decod
 
 impl Decoded {
     fn item(&mut self, item: &RawItem<'_>, needs: &Needs, namespace: &Str, decoder: &mut Decoder) {
-        if let Some(listed) = item.listed_as {
+        let (api_version, name) = (item.api_version.as_deref(), item.kind.as_deref());
+        if let Some(listed) = &item.listed_as {
             let why = format!(
                 "is a `{}` of `{}` in a list of `{listed}`",
-                item.kind.unwrap_or_default(),
-                item.api_version.unwrap_or_default()
+                name.unwrap_or_default(),
+                api_version.unwrap_or_default()
             );
-            return self.problem(None, item.problem(why).into());
+            return self.problem(None, item.problem(why));
         }
-        let (kind, group, version) = match recognize(item.api_version, item.kind) {
+        let (kind, group, version) = match recognize(api_version, name) {
             Recognized::Known { kind, group, version } => (kind, group, version),
             Recognized::Info => {
-                match json::from_slice(item.json) {
-                    Ok(info) => {
-                        let info: SnapshotInfo = info;
-                        self.parts.snapshot(&item.origin.file, info.clone());
-                        self.infos.push((Arc::clone(&item.origin.file), info));
-                    }
-                    Err(error) => self.problem(None, item.decode_problem(&error).into()),
+                match json::from_slice(&item.json) {
+                    Ok(info) => self.parts.snapshot(&item.origin.file, info),
+                    Err(error) => self.problem(None, item.decode_problem(&error)),
                 }
                 return;
             }
             Recognized::Other => {
                 if let Some(key) = item.repeated_head() {
-                    return self.problem(None, item.problem(format!("key `{key}` appears twice")).into());
+                    return self.problem(None, item.problem(format!("key `{key}` appears twice")));
                 }
                 if needs.wants_gates() {
-                    match profiles(item.api_version, item.kind, item.json) {
+                    match profiles(api_version, name, &item.json) {
                         Ok(profiles) => self.profiles.extend(profiles),
                         Err(why) => {
                             let problem = format!("is not a valid KubeSchedulerConfiguration: {why}");
-                            return self.problem(None, item.problem(problem).into());
+                            return self.problem(None, item.problem(problem));
                         }
                     }
                 }
-                let (name, api_version) = (
-                    item.kind.unwrap_or_default(),
-                    item.api_version.unwrap_or_default(),
-                );
+                let (name, api_version) = (name.unwrap_or_default(), api_version.unwrap_or_default());
                 let group = group_version(api_version).0;
                 if let Some(successor) = gone::kind(group, name) {
                     return self
                         .harmless
-                        .push(item.problem(format!("is ignored: {name} {successor}")).into());
+                        .push(item.problem(format!("is ignored: {name} {successor}")));
                 }
-                self.owners.add(api_version, name, item.json);
+                self.owners.add(api_version, name, &item.json);
                 let name = format!("{name} of {api_version}");
                 count_ignored(&mut self.ignored, name, 1);
                 return;
             }
-            Recognized::Unclear { kind, why } => return self.problem(kind, item.problem(why).into()),
+            Recognized::Unclear { kind, why } => return self.problem(kind, item.problem(why)),
         };
-        let file = Arc::clone(&item.origin.file);
-        *self.counted.entry((file, kind)).or_default() += 1;
+        self.parts.count(&item.origin.file, kind);
         if kind == Kind::Pod && needs.wants_gates() {
-            self.control_plane.extend(ControlPlanePod::of(item.json));
+            self.control_plane.extend(ControlPlanePod::of(&item.json));
         }
         if !needs.contains(kind) {
             if kind == Kind::Node && needs.wants_gates() {
-                self.kubelet = self.kubelet.max(kubelet_version(item.json));
+                self.kubelet = self.kubelet.max(kubelet_version(&item.json));
             }
             return;
         }
-        let problem = match decoder.decode(kind, group, version, item.json) {
+        let problem = match decoder.decode(kind, group, version, &item.json) {
             Ok(mut object) => {
                 object.put_into(namespace);
                 if let Some(fault) = self.unknown_fields.look(item, version, &object) {
                     self.refused
-                        .get_or_insert_with(|| item.problem(fault.to_string()).into());
+                        .get_or_insert_with(|| item.problem(fault.to_string()));
                     return;
                 }
                 if version != kind.versions()[0] {
@@ -173,21 +157,18 @@ impl Decoded {
                 self.parts.object(&item.origin.file);
                 return;
             }
-            Err(UpgradeError::Json(error)) => item.decode_problem(&error),
-            Err(UpgradeError::Fields { fields, error }) => item.decode_problem_in_words(&error, &fields),
-            Err(error @ (UpgradeError::Required { .. } | UpgradeError::Invalid { .. })) => {
-                self.refused
-                    .get_or_insert_with(|| item.problem(error.to_string()).into());
+            Err(error @ UpgradeError::Refused { .. }) => {
+                self.refused.get_or_insert_with(|| item.undecoded(&error));
                 return;
             }
             Err(UpgradeError::UnknownVersion { .. }) => item.problem(format!(
                 "unsupported version `{}` of {kind}; supported: {}",
-                item.api_version.unwrap_or_default(),
+                api_version.unwrap_or_default(),
                 kind.versions().join(", ")
             )),
-            Err(error) => item.problem(error.to_string()),
+            Err(error) => item.undecoded(&error),
         };
-        self.problem(Some(kind), Problem::from(problem));
+        self.problem(Some(kind), problem);
     }
 
     /// A list that ended, whose items came before.
@@ -227,11 +208,8 @@ impl Decoded {
             );
         }
         let is_whole = !head.is_odd && !head.is_cut();
-        if let Some(kind) = of.filter(|_| head.has_items) {
-            self.lists.push((Arc::clone(&origin.file), kind, is_whole));
-        }
         self.parts
-            .end(&origin.file, of.filter(|_| head.has_items && is_whole));
+            .end(&origin.file, of.filter(|_| head.has_items), is_whole);
     }
 
     fn problem(&mut self, kind: Option<Kind>, problem: Problem) {

@@ -9,16 +9,28 @@ use crate::needs::Problem;
 use dra_model::{Key, Kind, Meta, Object, Str};
 
 /// Objects that came together: those of one list, or those beside lists in one file.
-struct Part {
-    file: Arc<str>,
+#[derive(Default)]
+pub(super) struct Part {
+    pub(super) file: Arc<str>,
+    /// Number of decoded objects.
     objects: usize,
-    /// Kind of the list.
-    listed: Option<Kind>,
-    snapshots: Vec<SnapshotInfo>,
+    /// Objects that are there, sound or not, needed or not, of kinds that are known.
+    pub(super) counted: BTreeMap<Kind, u64>,
+    /// Kind of the list, if it has all objects of one.
+    pub(super) listed: Option<Kind>,
+    /// Kind of the list, if it is one page of it.
+    pub(super) cut: Option<Kind>,
+    pub(super) snapshots: Vec<SnapshotInfo>,
     is_closed: bool,
 }
 
 impl Part {
+    /// Returns whether it says something of a kind that is known.
+    pub(super) fn tells_something(&self) -> bool {
+        let has_list = self.listed.or(self.cut).is_some();
+        has_list || !self.counted.is_empty() || !self.snapshots.is_empty()
+    }
+
     /// Returns whether it has all objects of `kind`, in some namespace at least.
     fn is_of(&self, kind: Kind) -> bool {
         self.listed == Some(kind) || self.snapshots.iter().any(|info| info.knows(kind))
@@ -63,14 +75,21 @@ impl Parts {
         if !goes_on {
             self.0.push(Part {
                 file: Arc::clone(file),
-                objects: 0,
-                listed: None,
-                snapshots: Vec::new(),
-                is_closed: false,
+                ..Part::default()
             });
         }
         let last = self.0.len() - 1;
         &mut self.0[last]
+    }
+
+    /// There is an object of `kind`, whether it becomes one of the model or not.
+    pub(super) fn count(&mut self, file: &Arc<str>, kind: Kind) {
+        *self.open(file).counted.entry(kind).or_default() += 1;
+    }
+
+    /// All parts.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Part> {
+        self.0.iter()
     }
 
     /// An object follows.
@@ -83,10 +102,10 @@ impl Parts {
         self.open(file).snapshots.push(info);
     }
 
-    /// A list ends, which has all objects of `kind`, if of any.
-    pub(super) fn end(&mut self, file: &Arc<str>, kind: Option<Kind>) {
+    /// A list of `kind`, if of any, ends; `whole` unless it says that more pages follow.
+    pub(super) fn end(&mut self, file: &Arc<str>, kind: Option<Kind>, whole: bool) {
         let part = self.open(file);
-        part.listed = kind;
+        (part.listed, part.cut) = if whole { (kind, None) } else { (None, kind) };
         part.is_closed = true;
     }
 
@@ -95,8 +114,11 @@ impl Parts {
         for part in later.0 {
             let open = self.open(&part.file);
             open.objects += part.objects;
+            for (kind, count) in part.counted {
+                *open.counted.entry(kind).or_default() += count;
+            }
             open.snapshots.extend(part.snapshots);
-            open.listed = part.listed;
+            (open.listed, open.cut) = (part.listed, part.cut);
             open.is_closed = part.is_closed;
         }
     }

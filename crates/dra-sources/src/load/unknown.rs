@@ -37,7 +37,7 @@ impl UnknownFields {
         if !is_looked_at {
             return None;
         }
-        let mut faults = check_fields(kind, version, item.json, Looking::ForUnknown);
+        let mut faults = check_fields(kind, version, &item.json, Looking::ForUnknown);
         if let Some(place) = faults.list.iter().position(FieldFault::is_in_other_letters) {
             return Some(faults.list.swap_remove(place));
         }

@@ -1,32 +1,6 @@
-//! Errors of a text that is not JSON, or not an object.
+//! Errors of a text that is not JSON.
 
 use thiserror::Error;
-
-/// The reason why something in the place of an object cannot be one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum BadItem {
-    /// A number, a string, an array or one of `true`, `false` and `null`.
-    #[error("not an object")]
-    NotAnObject,
-    /// More bytes than [`JsonLimits::item_bytes`](super::JsonLimits::item_bytes).
-    #[error("larger than the {limit} bytes an object may have")]
-    TooLarge {
-        /// The limit.
-        limit: usize,
-    },
-    /// A member that says what the object is, twice.
-    #[error("key `{key}` appears twice")]
-    Repeated {
-        /// The member.
-        key: &'static str,
-    },
-    /// More levels than [`JsonLimits::depth`](super::JsonLimits::depth).
-    #[error("nested more than {limit} levels deep")]
-    TooDeep {
-        /// The limit.
-        limit: u32,
-    },
-}
 
 /// Text that is not JSON, or ends too early. Nothing can be read after it.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -5,10 +5,11 @@
 //! between them, and lists between those.
 
 use super::capture::Capture;
-use super::error::{BadItem, JsonError, JsonErrorKind};
+use super::error::{JsonError, JsonErrorKind};
 use super::limits::JsonLimits;
 use super::probe;
 use super::skip::Skip;
+use crate::files::fault::Fault;
 use crate::files::list_head::ListHead;
 
 /// Something found in the text.
@@ -23,9 +24,9 @@ pub enum JsonEvent<'a> {
         /// Its place in the list, from 0.
         index: Option<u64>,
         /// The problem.
-        reason: BadItem,
-        /// Its text, if it is an object whose members can be determined.
-        json: Option<&'a [u8]>,
+        message: String,
+        /// `apiVersion` and `kind`, if they can be determined.
+        head: Option<(String, String)>,
     },
     /// The end of a list, with everything known of it.
     ListEnd(&'a ListHead),
@@ -78,7 +79,8 @@ pub struct JsonItems {
     skip: Skip,
     /// The key being read, then the last key read.
     key: Capture,
-    member: Member,
+    /// The member of that key, if it is one of [`MEMBERS`].
+    member: Option<&'static str>,
     /// The value of a member that describes the list, or the element of `items` being read.
     value: Capture,
     value_line: u64,
@@ -126,14 +128,7 @@ enum State {
 }
 
 /// The members of a top-level object that mean something here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Member {
-    ApiVersion,
-    Kind,
-    Metadata,
-    Items,
-    Other,
-}
+const MEMBERS: [&str; 4] = ["apiVersion", "kind", "metadata", "items"];
 
 impl JsonItems {
     /// A parser at the start of a text.
@@ -143,7 +138,7 @@ impl JsonItems {
             state: State::Top,
             skip: Skip::Word,
             key: Capture::new(KEY_LIMIT),
-            member: Member::Other,
+            member: None,
             value: Capture::new(limits.item_bytes),
             value_line: 0,
             object: Capture::new(limits.item_bytes),
@@ -304,12 +299,12 @@ impl Feed<'_> {
             (State::NextKey, _) => return Err(self.unexpected(byte, "a key")),
             (State::Colon, b':') => self.items.state = State::Value,
             (State::Colon, _) => return Err(self.unexpected(byte, "`:`")),
-            (State::Value, b'[') if self.items.member == Member::Items => {
+            (State::Value, b'[') if self.items.member == Some("items") => {
                 self.items.begin_list();
                 self.items.state = State::FirstElement;
             }
             (State::Value, _) => {
-                if self.items.member != Member::Other {
+                if self.items.member.is_some() {
                     self.items.value.begin(self.position);
                 }
                 self.begin_value(byte, State::InValue, "a value")?;
@@ -360,47 +355,35 @@ impl Feed<'_> {
     }
 
     fn end_key(&mut self) {
-        self.items.member = match self
-            .items
-            .key
-            .finish(self.piece, self.position)
-            .and_then(probe::text)
-            .as_deref()
-        {
-            Some("apiVersion") => Member::ApiVersion,
-            Some("kind") => Member::Kind,
-            Some("metadata") => Member::Metadata,
-            Some("items") => Member::Items,
-            _ => Member::Other,
-        };
+        let key = self.items.key.finish(self.piece, self.position);
+        let key = key.and_then(probe::text);
+        self.items.member = MEMBERS.into_iter().find(|known| key.as_deref() == Some(*known));
         self.items.state = State::Colon;
     }
 
     fn end_value(&mut self) -> Result<(), JsonError> {
         self.items.object_too_deep |= self.items.skip.too_deep();
         self.items.state = State::AfterValue;
-        let member = self.items.member;
-        if member == Member::Other {
+        let Some(member) = self.items.member else {
             return Ok(());
-        }
+        };
         let value = self.items.value.finish(self.piece, self.position);
         let list = &mut self.items.list;
         match (member, value) {
-            (Member::ApiVersion, Some(value)) => {
-                if list.api_version.is_some() {
-                    self.items.repeats = Some("apiVersion");
+            ("apiVersion" | "kind", Some(value)) => {
+                let field = if member == "kind" {
+                    &mut list.kind
+                } else {
+                    &mut list.api_version
+                };
+                if field.is_some() {
+                    self.items.repeats = Some(member);
                 }
-                list.api_version = probe::text(value).map(Into::into);
+                *field = probe::text(value).map(Into::into);
             }
-            (Member::Kind, Some(value)) => {
-                if list.kind.is_some() {
-                    self.items.repeats = Some("kind");
-                }
-                list.kind = probe::text(value).map(Into::into);
-            }
-            (Member::Metadata, Some(value)) if value.len() <= HEAD_LIMIT => list.set_metadata(value),
+            ("metadata", Some(value)) if value.len() <= HEAD_LIMIT => list.set_metadata(value),
             // Of a single object any metadata is welcome; for a list, this much is indistinguishable from an attack.
-            (Member::Metadata, _) if self.items.is_list => {
+            ("metadata", _) if self.items.is_list => {
                 let kind = JsonErrorKind::HeadTooLarge {
                     key: "metadata",
                     limit: HEAD_LIMIT,
@@ -408,11 +391,11 @@ impl Feed<'_> {
                 return Err(self.error(kind));
             }
             // An empty Go slice is written as null.
-            (Member::Items, Some(b"null")) => {
+            ("items", Some(b"null")) => {
                 self.items.begin_list();
                 self.items.list.has_null_items = true;
             }
-            (Member::Items, _) => self.items.has_odd_items = true,
+            ("items", _) => self.items.has_odd_items = true,
             _ => {}
         }
         Ok(())
@@ -429,9 +412,13 @@ impl Feed<'_> {
             (items.object_line, too_deep, items.repeats, &mut items.object)
         };
         let limits = items.limits;
-        let (reason, json) = match (capture.finish(self.piece, self.position), repeats) {
-            (json, _) if too_deep => (BadItem::TooDeep { limit: limits.depth }, json),
-            (_, Some(key)) => (BadItem::Repeated { key }, None),
+        let mut head = None;
+        let fault = match (capture.finish(self.piece, self.position), repeats) {
+            (json, _) if too_deep => {
+                head = json.and_then(probe::certain_head);
+                Fault::TooDeep { limit: limits.depth }
+            }
+            (_, Some(key)) => Fault::RepeatedKey { key: key.to_owned() },
             (Some(json @ [b'{', ..]), None) => {
                 return JsonEvent::Item(JsonItem {
                     json,
@@ -440,17 +427,16 @@ impl Feed<'_> {
                     list: is_element.then_some(&items.list),
                 });
             }
-            (Some(_), None) => (BadItem::NotAnObject, None),
-            (None, None) => {
-                let limit = limits.item_bytes;
-                (BadItem::TooLarge { limit }, None)
-            }
+            (Some(_), None) => Fault::NotAnObject,
+            (None, None) => Fault::TooLarge {
+                limit: limits.item_bytes,
+            },
         };
         JsonEvent::Bad {
             line,
             index,
-            reason,
-            json,
+            message: fault.to_string(),
+            head,
         }
     }
 

@@ -12,9 +12,9 @@ mod skip;
 #[cfg(test)]
 mod tests;
 
-pub use error::{BadItem, JsonError, JsonErrorKind};
+pub use error::{JsonError, JsonErrorKind};
 pub use items::{Feed, JsonEvent, JsonItem, JsonItems};
 pub use limits::JsonLimits;
 pub(crate) use probe::{
-    Members, Named, certain_head, has_items, has_odd_items, head, leading_head, name, named, repeated_head,
+    Members, Named, has_items, has_odd_items, head, leading_head, name, named, repeated_head,
 };

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::error::BadItem;
 use super::*;
+use crate::files::fault::Fault;
 use crate::files::list_head::ListHead;
 
 /// Content of a text, in a comparable form.
@@ -18,7 +18,7 @@ enum Seen {
     Bad {
         line: u64,
         index: Option<u64>,
-        reason: BadItem,
+        message: String,
     },
     List(ListHead),
 }
@@ -41,9 +41,9 @@ fn read_in_pieces<'a>(
                     index: item.index,
                 }),
                 Ok(Some(JsonEvent::Bad {
-                    line, index, reason, ..
+                    line, index, message, ..
                 })) => {
-                    seen.push(Seen::Bad { line, index, reason });
+                    seen.push(Seen::Bad { line, index, message });
                 }
                 Ok(Some(JsonEvent::ListEnd(list))) => seen.push(Seen::List(list.clone())),
             }
@@ -189,7 +189,7 @@ fn what_is_not_an_object_is_named_and_stepped_over() {
     let bad = |line, index| Seen::Bad {
         line,
         index: Some(index),
-        reason: BadItem::NotAnObject,
+        message: Fault::NotAnObject.to_string(),
     };
     assert_eq!(
         seen,
@@ -214,35 +214,24 @@ fn too_large_and_too_deep_objects_are_named_and_stepped_over() {
     let large = format!(r#"{{"a":"{}"}}"#, "x".repeat(100));
     let deep = r#"{"a":[[[[1]]]]}"#;
     let fits = r#"{"a":[[[1]]]}"#;
-    let too_large = BadItem::TooLarge { limit: 40 };
-    let too_deep = BadItem::TooDeep { limit: 4 };
+    let bad = |index, fault: Fault| Seen::Bad {
+        line: 1,
+        index,
+        message: fault.to_string(),
+    };
+    let too_large = |index| bad(index, Fault::TooLarge { limit: 40 });
+    let too_deep = |index| bad(index, Fault::TooDeep { limit: 4 });
     let text = format!(r#"{{"items":[{large},{deep},{fits}]}}{large}{deep}{fits}"#);
     for size in [1, 7, 64, 1000] {
         let (seen, end) = read_in_pieces(text.as_bytes().chunks(size), limits);
         assert_eq!(end, Ok(()));
         let expected = [
-            Seen::Bad {
-                line: 1,
-                index: Some(0),
-                reason: too_large,
-            },
-            Seen::Bad {
-                line: 1,
-                index: Some(1),
-                reason: too_deep,
-            },
+            too_large(Some(0)),
+            too_deep(Some(1)),
             item(fits, 1, Some(2)),
             list(None, None, None, 3, 1),
-            Seen::Bad {
-                line: 1,
-                index: None,
-                reason: too_large,
-            },
-            Seen::Bad {
-                line: 1,
-                index: None,
-                reason: too_deep,
-            },
+            too_large(None),
+            too_deep(None),
             item(fits, 1, None),
         ];
         assert_eq!(seen, expected, "in pieces of {size}");

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use granit_parser::{Event, ScalarStyle, Tag};
 use serde_json::value::RawValue;
 
-use super::Fault;
 use super::scalar::{self, Scalar};
+use crate::files::fault::Fault;
 use crate::files::json::Members;
 use crate::files::options::Limits;
 use dra_model::json;

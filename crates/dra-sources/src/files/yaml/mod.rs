@@ -15,56 +15,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use granit_parser::{BufferedInput, Event, Parser, ScanError, options};
-use thiserror::Error;
 
 use self::build::Builder;
 use self::chars::{Chars, Shared};
 use super::error::ReadError;
-use super::item::{self, Format};
-use super::json::JsonItem;
+use super::fault::Fault;
+use super::json::{JsonEvent, JsonItem};
 use super::list_head::ListHead;
 use super::options::Limits;
 use super::text::Text;
 use dra_model::json;
-
-/// The reason why something cannot become JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub(super) enum Fault {
-    #[error("not an object")]
-    NotAnObject,
-    #[error("key `{key}` appears twice")]
-    RepeatedKey { key: String },
-    #[error("a key is null")]
-    NullKey,
-    #[error("key `{number}` is out of range")]
-    KeyTooLarge { number: u64 },
-    #[error("a key is a mapping or a sequence")]
-    ComplexKey,
-    #[error("infinity and not-a-number have no JSON form")]
-    NotFinite,
-    #[error("`{text}` is not a value of `!!{tag}`")]
-    WrongTag { text: String, tag: String },
-    #[error("`!!binary` is not supported: write the base64 text without the tag")]
-    Binary,
-    #[error("alias `*{name}` has no anchor")]
-    UnknownAnchor { name: String },
-    #[error("an alias refers to a value that contains it, or that could not be read")]
-    UnfinishedAnchor,
-    #[error("anchors and aliases add more than {limit} bytes to the document")]
-    TooManyAliases { limit: usize },
-    #[error("`<<` needs a mapping or a sequence of mappings")]
-    MergeNotMapping,
-    #[error("`<<` cannot stand next to `items`")]
-    MergeInList,
-    #[error("more than {limit} values in one object")]
-    TooManyValues { limit: usize },
-    #[error("larger than the {limit} bytes an object may have")]
-    TooLarge { limit: usize },
-    #[error("nested more than {limit} levels deep")]
-    TooDeep { limit: u32 },
-    #[error("`items` of the list is not a sequence")]
-    ItemsNotASequence,
-}
 
 /// Reads the objects of a YAML text.
 pub(super) struct YamlItems {
@@ -147,36 +107,33 @@ impl YamlItems {
     }
 
     /// The next thing found, or `None` at the end of the text.
-    pub(super) fn next_event(&mut self) -> Result<Option<item::Event<'_>>, ReadError> {
+    pub(super) fn next_event(&mut self) -> Result<Option<JsonEvent<'_>>, ReadError> {
         let Some(found) = self.find()? else {
             return Ok(None);
         };
         let index = (self.place == Place::Items).then_some(self.list.items);
         self.list.items += u64::from(index.is_some());
         let line = self.line;
-        let bad = |message| item::Event::Bad {
+        let bad = |message| JsonEvent::Bad {
             line,
             index,
             message,
             head: None,
         };
         Ok(Some(match found {
-            Found::Object => {
-                let item = JsonItem {
-                    json: self.builder.json(),
-                    line,
-                    index,
-                    list: index.map(|_| &self.list),
-                };
-                item::Event::Item(item, Format::Yaml)
-            }
+            Found::Object => JsonEvent::Item(JsonItem {
+                json: self.builder.json(),
+                line,
+                index,
+                list: index.map(|_| &self.list),
+            }),
             Found::Bad => bad(match self.fault.take() {
                 Some((place, fault)) if place != line => format!("line {place}: {fault}"),
                 Some((_, fault)) => fault.to_string(),
                 None => Fault::NotAnObject.to_string(),
             }),
             Found::Malformed(message) => bad(message),
-            Found::ListEnd => item::Event::ListEnd(&self.list),
+            Found::ListEnd => JsonEvent::ListEnd(&self.list),
         }))
     }
 

@@ -4,7 +4,7 @@
 //! 1.1 for booleans (`yes`, `on`, `y`) and octal numbers (`010`), takes Go's notations for other integers, and leaves
 //! dates and numbers of base 60 as they are. A manifest must mean the same here as there, so this mirrors it.
 
-use super::Fault;
+use crate::files::fault::Fault;
 
 /// A scalar's meaning.
 #[derive(Debug, Clone, Copy, PartialEq)]

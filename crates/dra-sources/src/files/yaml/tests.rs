@@ -37,19 +37,19 @@ fn read_with(bytes: &[u8], limits: &Limits) -> (Vec<Seen>, Result<(), ReadError>
         match items.next_event() {
             Err(error) => return (seen, Err(error)),
             Ok(None) => return (seen, Ok(())),
-            Ok(Some(item::Event::Item(item, _))) => seen.push(Seen::Item {
+            Ok(Some(JsonEvent::Item(item))) => seen.push(Seen::Item {
                 json: serde_json::from_slice(item.json).unwrap_or_else(|error| {
                     panic!("{error} in {}", String::from_utf8_lossy(item.json));
                 }),
                 line: item.line,
                 index: item.index,
             }),
-            Ok(Some(item::Event::Bad {
+            Ok(Some(JsonEvent::Bad {
                 line, index, message, ..
             })) => {
                 seen.push(Seen::Bad { line, index, message });
             }
-            Ok(Some(item::Event::ListEnd(list))) => seen.push(Seen::List(list.clone())),
+            Ok(Some(JsonEvent::ListEnd(list))) => seen.push(Seen::List(list.clone())),
         }
     }
 }
@@ -201,7 +201,7 @@ fn whole_floats_are_written_as_integers() {
         assert!(input.advance().expect("text"));
         let mut items = YamlItems::new(input, 0, 0, &limits);
         match items.next_event().expect("no error") {
-            Some(item::Event::Item(item, _)) => {
+            Some(JsonEvent::Item(item)) => {
                 assert_eq!(item.json, format!("{{\"a\":{json}}}").as_bytes());
             }
             other => panic!("{other:?}"),

@@ -10,19 +10,14 @@
 //! empty, and a warning says so.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use super::bundle::SnapshotInfo;
-use super::needs::{Needs, Problem};
+use super::parts::{Part, Parts};
+use crate::bundle::SnapshotInfo;
+use crate::needs::{Needs, Problem};
 use dra_model::{Component, Environment, Gap, Gate, Kind, Object};
 
 /// Coverage of the files, file by file.
-#[derive(Debug, Default)]
-pub(super) struct Coverage {
-    files: BTreeMap<Arc<str>, File>,
-    /// Kinds that an object refers to.
-    referred: BTreeSet<Kind>,
-}
+pub(super) struct Coverage<'p>(BTreeMap<&'p str, File<'p>>);
 
 /// Kinds that exist in every cluster with devices in use. Without them, files do not represent a cluster.
 const IN_EVERY_CLUSTER: [Kind; 5] = [
@@ -33,17 +28,9 @@ const IN_EVERY_CLUSTER: [Kind; 5] = [
     Kind::Pod,
 ];
 
-/// Coverage of one file.
-#[derive(Debug, Default)]
-struct File {
-    /// Objects that are there, sound or not.
-    objects: BTreeMap<Kind, u64>,
-    /// Kinds with a complete list in the file.
-    listed: BTreeSet<Kind>,
-    /// Kinds with one page of a list in the file.
-    cut: BTreeSet<Kind>,
-    snapshots: Vec<SnapshotInfo>,
-}
+/// The parts of one file that tell something of a kind.
+#[derive(Default)]
+struct File<'p>(Vec<&'p Part>);
 
 /// Conclusion from all files together.
 #[derive(Debug, Default)]
@@ -58,83 +45,78 @@ pub(super) struct Verdict {
     pub(super) assumed: Vec<Kind>,
 }
 
-impl Coverage {
-    /// There are `count` more objects of `kind`.
-    pub(super) fn objects(&mut self, file: &Arc<str>, kind: Kind, count: u64) {
-        *self.file(file).objects.entry(kind).or_default() += count;
-    }
-
-    /// There is a list of `kind` alone; `whole` unless it says that more pages follow.
-    pub(super) fn list(&mut self, file: &Arc<str>, kind: Kind, whole: bool) {
-        let file = self.file(file);
-        let lists = if whole { &mut file.listed } else { &mut file.cut };
-        lists.insert(kind);
-    }
-
-    /// Notes what `object` refers to.
-    pub(super) fn refers(&mut self, object: &Object) {
-        let refers_to_group = match object {
-            Object::Pod(pod) => {
-                let mut claims = pod.spec.resource_claims.iter();
-                if claims.any(|claim| claim.resource_claim_template_name.is_some()) {
-                    self.referred.insert(Kind::ResourceClaimTemplate);
-                }
-                pod.pod_group().is_some()
+/// Adds the kinds that `object` refers to.
+pub(super) fn refer(object: &Object, kinds: &mut BTreeSet<Kind>) {
+    let refers_to_group = match object {
+        Object::Pod(pod) => {
+            let mut claims = pod.spec.resource_claims.iter();
+            if claims.any(|claim| claim.resource_claim_template_name.is_some()) {
+                kinds.insert(Kind::ResourceClaimTemplate);
             }
-            Object::ResourceClaim(claim) => {
-                let mut entries = claim.status.reserved_for.iter();
-                entries.any(|entry| entry.resource == Kind::PodGroup.plural())
-                    || claim
-                        .metadata
-                        .controller()
-                        .is_some_and(|owner| owner.kind == Kind::PodGroup.name())
-            }
-            _ => false,
-        };
-        if refers_to_group {
-            self.referred.insert(Kind::PodGroup);
+            pod.pod_group().is_some()
         }
+        Object::ResourceClaim(claim) => {
+            let mut entries = claim.status.reserved_for.iter();
+            entries.any(|entry| entry.resource == Kind::PodGroup.plural())
+                || claim
+                    .metadata
+                    .controller()
+                    .is_some_and(|owner| owner.kind == Kind::PodGroup.name())
+        }
+        _ => false,
+    };
+    if refers_to_group {
+        kinds.insert(Kind::PodGroup);
+    }
+}
+
+impl<'p> Coverage<'p> {
+    /// Returns what the parts of the files say.
+    pub(super) fn of(parts: &'p Parts) -> Self {
+        let mut files: BTreeMap<&str, File<'_>> = BTreeMap::new();
+        for part in parts.all().filter(|part| part.tells_something()) {
+            files.entry(&part.file).or_default().0.push(part);
+        }
+        Self(files)
+    }
+
+    /// Returns whether there is an object of a kind that is known.
+    pub(super) fn has_objects(&self) -> bool {
+        let mut parts = self.0.values().flat_map(|file| &file.0);
+        parts.any(|part| !part.counted.is_empty())
     }
 
     /// Returns whether the files show a whole cluster rather than some objects of one.
     fn shows_a_cluster(&self) -> bool {
-        let tells = |kind| {
-            self.files
-                .values()
-                .any(|file| file.tells(kind) == Told::Everything)
-        };
+        let tells = |kind| self.0.values().any(|file| file.tells(kind) == Told::Everything);
         IN_EVERY_CLUSTER.into_iter().all(tells)
     }
 
-    /// There is a snapshot.
-    pub(super) fn snapshot(&mut self, file: &Arc<str>, info: SnapshotInfo) {
-        self.file(file).snapshots.push(info);
-    }
-
     /// Every snapshot with the file that it is in, in the order of the files.
-    pub(super) fn snapshots(&self) -> impl Iterator<Item = (&str, &SnapshotInfo)> + Clone {
-        let files = self.files.iter();
-        files.flat_map(|(name, file)| file.snapshots.iter().map(move |info| (&**name, info)))
+    pub(super) fn snapshots(&self) -> impl Iterator<Item = (&'p str, &'p SnapshotInfo)> + Clone {
+        let files = self.0.iter();
+        files.flat_map(|(name, file)| file.snapshots().map(move |info| (*name, info)))
     }
 
-    fn file(&mut self, name: &Arc<str>) -> &mut File {
-        self.files.entry(Arc::clone(name)).or_default()
-    }
-
-    /// Returns what is missing of `needs`.
-    pub(super) fn verdict(&self, needs: &Needs, environment: &Environment) -> Verdict {
+    /// Returns what is missing of `needs`. `referred` are the kinds that an object refers to.
+    pub(super) fn verdict(
+        &self,
+        needs: &Needs,
+        environment: &Environment,
+        referred: &BTreeSet<Kind>,
+    ) -> Verdict {
         let mut verdict = Verdict::default();
         // A snapshot says itself what was read.
         let is_picture = self.snapshots().next().is_none() && self.shows_a_cluster();
         for kind in needs.kind_set() {
             let mut told = Vec::new();
-            for (name, file) in &self.files {
+            for (name, file) in &self.0 {
                 told.push(file.tells(kind));
                 if let Some((said, found)) = file.miscounts(kind) {
                     let reason = format!("`{name}` is damaged");
                     verdict.gaps.push(Gap::of_kind(kind, reason));
                     verdict.damaged.push(Problem {
-                        place: name.to_string(),
+                        place: (*name).to_owned(),
                         object: None,
                         message: format!(
                             "is damaged: its snapshot lists {said} {}, but contains {found}",
@@ -142,7 +124,7 @@ impl Coverage {
                         ),
                     });
                 }
-                if file.cut.contains(&kind) {
+                if file.is_cut(kind) {
                     verdict.gaps.push(Gap::of_kind(
                         kind,
                         format!("`{name}` contains only one page of a list"),
@@ -161,16 +143,12 @@ impl Coverage {
                 verdict.gaps.extend(gaps);
             } else if (is_picture && !IN_EVERY_CLUSTER.contains(&kind) && !Kind::OF_RIGHTS.contains(&kind)
                 || needs.assumes_empty(kind) && self.snapshots().next().is_none())
-                && (!self.referred.contains(&kind) || cannot_exist(kind, environment))
+                && (!referred.contains(&kind) || cannot_exist(kind, environment))
             {
                 verdict.assumed.push(kind);
             } else if Kind::OF_RIGHTS.contains(&kind) || !needs.whole_files {
                 // Every cluster has roles: files without roles do not contain them.
-                let files = if self.files.len() > 1 {
-                    "files do"
-                } else {
-                    "file does"
-                };
+                let files = if self.0.len() > 1 { "files do" } else { "file does" };
                 let silence = format!("the {files} not contain them");
                 verdict.gaps.push(Gap::of_kind(kind, silence));
                 if !needs.is_optional(kind) {
@@ -199,21 +177,33 @@ enum Told {
     Nothing,
 }
 
-impl File {
+impl<'p> File<'p> {
+    fn snapshots(&self) -> impl Iterator<Item = &'p SnapshotInfo> + Clone + use<'_, 'p> {
+        self.0.iter().flat_map(|part| &part.snapshots)
+    }
+
+    fn count(&self, kind: Kind) -> u64 {
+        self.0.iter().filter_map(|part| part.counted.get(&kind)).sum()
+    }
+
+    /// Returns whether one page of a list of the kind is in the file.
+    fn is_cut(&self, kind: Kind) -> bool {
+        self.0.iter().any(|part| part.cut == Some(kind))
+    }
+
     fn tells(&self, kind: Kind) -> Told {
-        if self.listed.contains(&kind) {
+        if self.0.iter().any(|part| part.listed == Some(kind)) {
             return Told::Everything;
         }
-        if self.snapshots.is_empty() {
-            let any = self.objects.get(&kind).is_some_and(|count| *count > 0);
-            return if any && !self.cut.contains(&kind) {
+        if self.snapshots().next().is_none() {
+            return if self.count(kind) > 0 && !self.is_cut(kind) {
                 Told::Everything
             } else {
                 Told::Nothing
             };
         }
         let mut gaps = Vec::new();
-        for info in &self.snapshots {
+        for info in self.snapshots() {
             let missing = info.gaps_of(kind);
             if missing.is_empty() && info.knows(kind) {
                 return Told::Everything;
@@ -229,12 +219,10 @@ impl File {
 
     /// Returns how many objects of `kind` the snapshots in the file say that it has, and how many it has, where these differ.
     fn miscounts(&self, kind: Kind) -> Option<(u64, u64)> {
-        if self.snapshots.is_empty() {
-            return None;
-        }
-        let said = self.snapshots.iter().map(|info| info.count_of(kind));
+        self.snapshots().next()?;
+        let said = self.snapshots().map(|info| info.count_of(kind));
         let said = said.fold(0_u64, u64::saturating_add);
-        let found = self.objects.get(&kind).copied().unwrap_or_default();
+        let found = self.count(kind);
         (said != found).then_some((said, found))
     }
 }
