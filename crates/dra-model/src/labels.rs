@@ -10,6 +10,8 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use dra_values::names;
+
 /// A parsed selector: the conjunction of its requirements. The default one selects everything.
 ///
 /// ```
@@ -362,7 +364,7 @@ fn check_key(key: &str) -> Result<(), &'static str> {
     let name = match key.split_once('/') {
         None => key,
         Some((prefix, name)) => {
-            if !is_dns_subdomain(prefix) {
+            if !names::subdomain(prefix.as_bytes()).is_empty() {
                 return Err("the prefix before `/` must be a lowercase DNS name");
             }
             name
@@ -379,29 +381,13 @@ fn check_value(value: &str) -> Result<(), &'static str> {
     if value.len() > 63 {
         return Err("it must not be longer than 63 characters");
     }
-    let inner = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
-    let bytes = value.as_bytes();
-    let ends_well = |end: Option<&u8>| end.is_none_or(u8::is_ascii_alphanumeric);
-    if bytes.iter().all(|b| inner(*b)) && ends_well(bytes.first()) && ends_well(bytes.last()) {
-        Ok(())
-    } else {
-        Err(
+    if !names::label_value(value).is_empty() {
+        return Err(
             "only letters, digits, `-`, `_` and `.` are allowed, and it must start and end with a letter or \
             digit",
-        )
+        );
     }
-}
-
-fn is_dns_subdomain(text: &str) -> bool {
-    let is_label = |label: &str| {
-        label
-            .bytes()
-            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
-            && !label.is_empty()
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-    };
-    text.len() <= 253 && text.split('.').all(is_label)
+    Ok(())
 }
 
 #[cfg(test)]
