@@ -12,6 +12,7 @@ use crate::controllers::{
     Action, Actor, ClaimName, ClaimWrite, ControllerName, Outcome, Owner, Plan, PodRef,
 };
 use crate::eviction::{DISRUPTION_TARGET, EVICTION_IN_PROGRESS, Eviction, disruption};
+use crate::owners::Replacing;
 use dra_model::{
     Change, Claim, ClaimStatus, Condition, FINALIZER, Key, Kind, Object, Pod, PodClaimStatus, Str, Time,
 };
@@ -106,7 +107,7 @@ impl World<'_> {
         } else if !is_lost(self.cluster(), pod) {
             self.ending.entry(at).or_default().push(reference);
         }
-        self.replace_at_once(pod);
+        self.replace(pod, Replacing::AtOnce);
     }
 
     /// The kubelet has confirmed the end of the pod.
@@ -123,7 +124,7 @@ impl World<'_> {
         if self.cluster().claims_of_owner(&reference.uid).next().is_some() {
             self.garbage.insert(reference.uid.clone());
         }
-        self.replace_once_gone(&pod);
+        self.replace(&pod, Replacing::OnceGone);
     }
 
     /// Carries out the writes of `plan`.
