@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use itertools::Itertools as _;
 use thiserror::Error;
 
 use dra_values::names;
@@ -23,7 +24,8 @@ use dra_values::names;
 /// assert!(selector.matches(lookup));
 /// # Ok::<(), dra_model::LabelSelectorError>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, derive_more::Display)]
+#[display("{}", requirements.iter().format(","))]
 pub struct LabelSelector {
     requirements: Vec<Requirement>,
 }
@@ -37,14 +39,17 @@ struct Requirement {
     values: BTreeSet<String>,
 }
 
-/// Condition of a requirement on a label.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Condition of a requirement on a label. It is read as requirements of objects write it, which do not have all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString)]
 pub enum Operator {
     /// `=`
+    #[strum(disabled)]
     Equals,
     /// `==`
+    #[strum(disabled)]
     DoubleEquals,
     /// `!=`
+    #[strum(disabled)]
     NotEquals,
     /// `in`: one of the values
     In,
@@ -55,8 +60,10 @@ pub enum Operator {
     /// the label is not there
     DoesNotExist,
     /// `>`: a number above
+    #[strum(serialize = "Gt")]
     GreaterThan,
     /// `<`: a number below
+    #[strum(serialize = "Lt")]
     LessThan,
 }
 
@@ -105,19 +112,6 @@ impl Requirement {
 }
 
 impl Operator {
-    /// The operator that requirements of objects write so; none where Kubernetes knows no such operator.
-    pub fn of_object(name: &str) -> Option<Self> {
-        match name {
-            "In" => Some(Self::In),
-            "NotIn" => Some(Self::NotIn),
-            "Exists" => Some(Self::Exists),
-            "DoesNotExist" => Some(Self::DoesNotExist),
-            "Gt" => Some(Self::GreaterThan),
-            "Lt" => Some(Self::LessThan),
-            _ => None,
-        }
-    }
-
     /// Returns whether an object with that label, or without one, meets a requirement whose values `are_listed`,
     /// beginning with `first`. Mirrors `labels/selector.go`, `Requirement.Matches`, v1.37.2.
     pub fn is_met(self, label: Option<&str>, are_listed: impl Fn(&str) -> bool, first: Option<&str>) -> bool {
@@ -150,26 +144,9 @@ impl FromStr for LabelSelector {
     }
 }
 
-impl fmt::Display for LabelSelector {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, requirement) in self.requirements.iter().enumerate() {
-            if index > 0 {
-                f.write_str(",")?;
-            }
-            requirement.fmt(f)?;
-        }
-        Ok(())
-    }
-}
-
 impl fmt::Display for Requirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let values = self
-            .values
-            .iter()
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join(",");
+        let values = self.values.iter().join(",");
         let key = &self.key;
         match self.operator {
             Operator::Equals => write!(f, "{key}={values}"),

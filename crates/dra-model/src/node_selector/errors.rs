@@ -3,8 +3,6 @@
 //! The API server lets selectors through that cannot be parsed: a bound of `Gt` that is no integer, a value that no label can
 //! have. Mirrors `nodeaffinity.go`, `NewNodeSelector`, and `labels/selector.go`, `NewRequirement`, v1.37.2.
 
-use std::fmt::{self, Display};
-
 use itertools::Itertools;
 
 use super::super::{Str, go_quote, names};
@@ -30,17 +28,12 @@ pub(super) fn of_term(place: usize, term: &NodeSelectorTerm) -> Vec<String> {
 }
 
 /// Path of a requirement.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, derive_more::Display)]
+#[display("nodeSelectorTerms[{place}].{of}[{index}]")]
 struct Path {
     place: usize,
     of: &'static str,
     index: usize,
-}
-
-impl Display for Path {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "nodeSelectorTerms[{}].{}[{}]", self.place, self.of, self.index)
-    }
 }
 
 /// The combined text of several errors; nothing for no errors.

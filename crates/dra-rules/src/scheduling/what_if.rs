@@ -1,6 +1,5 @@
 //! Hypothetical changes of a cluster: taints, nodes, released claims.
 
-use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -12,7 +11,8 @@ use dra_model::{
 };
 
 /// Devices as `DRIVER/POOL/DEVICE`, where `*` stands for any.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, derive_more::Display)]
+#[display("{}/{}/{}", driver.as_deref().unwrap_or("*"), pool.as_deref().unwrap_or("*"), device.as_deref().unwrap_or("*"))]
 pub struct DevicePattern {
     /// Of this driver.
     pub driver: Option<Str>,
@@ -32,12 +32,14 @@ pub struct TaintDevices {
 }
 
 /// Taints to lift: `DRIVER/POOL/DEVICE=KEY[:EFFECT]`, or `rule/NAME` for a DeviceTaintRule.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, derive_more::Display)]
 pub enum Untaint {
     /// The rule goes.
     Rule(Str),
+    #[display("rule/{_0}")]
     /// Taints of slices and of rules that are about one of these devices go from the devices.
     Devices {
+    #[display("{devices}={key}{}{effect}", if effect.is_empty() { "" } else { ":" })]
         /// Devices.
         devices: DevicePattern,
         /// Key of the taint.
@@ -300,29 +302,6 @@ impl DevicePattern {
     pub fn matches(&self, id: &DeviceId) -> bool {
         let agrees = |wanted: &Option<Str>, is: &Str| wanted.as_ref().is_none_or(|wanted| wanted == is);
         agrees(&self.driver, &id.driver) && agrees(&self.pool, &id.pool) && agrees(&self.device, &id.device)
-    }
-}
-
-impl fmt::Display for DevicePattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let part = |part: &Option<Str>| part.clone().unwrap_or_else(|| "*".into());
-        write!(
-            f,
-            "{}/{}/{}",
-            part(&self.driver),
-            part(&self.pool),
-            part(&self.device)
-        )
-    }
-}
-
-impl fmt::Display for Untaint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rule(name) => write!(f, "rule/{name}"),
-            Self::Devices { devices, key, effect } if effect.is_empty() => write!(f, "{devices}={key}"),
-            Self::Devices { devices, key, effect } => write!(f, "{devices}={key}:{effect}"),
-        }
     }
 }
 
