@@ -32,6 +32,16 @@ pub struct Toleration {
 type Meaning<'a> = (&'a str, Option<&'a str>, &'a str);
 
 impl Toleration {
+    /// That of any value of a key, with an effect.
+    pub fn of_key(key: impl Into<Str>, effect: impl Into<Str>) -> Self {
+        Self {
+            key: key.into(),
+            operator: "Exists".into(),
+            effect: effect.into(),
+            ..Self::default()
+        }
+    }
+
     /// Returns which taints it is meant for; none where the operator is unknown.
     fn meaning(&self) -> Option<Meaning<'_>> {
         let value = match self.operator.as_str() {

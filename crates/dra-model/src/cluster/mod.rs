@@ -266,6 +266,12 @@ impl Cluster {
         Arc::make_mut(&mut self.environment).reviews.extend(reviews);
     }
 
+    /// The controller of an object, if it is known.
+    pub fn owner(&self, metadata: &Meta) -> Option<&Owner> {
+        let owners = &self.environment.owners;
+        owners.find(metadata.controller()?, &metadata.namespace)
+    }
+
     /// Adds what was read of owners.
     pub fn learn_owners(&mut self, owners: Owners) {
         let environment = Arc::make_mut(&mut self.environment);
@@ -480,11 +486,13 @@ impl Cluster {
 
     /// The pool `id`, if a slice of it exists.
     pub fn pool(&self, id: &PoolId) -> Option<Pool<'_>> {
-        let slices = self
-            .indexes
-            .slices_of_pool(id)
-            .filter_map(|name| self.slice(name));
-        Pool::new(id.clone(), slices.collect())
+        Pool::new(id.clone(), self.slices_of_pool(id).collect())
+    }
+
+    /// The slices of the pool `id`, of every generation, by name.
+    pub fn slices_of_pool(&self, id: &PoolId) -> impl Iterator<Item = &Arc<Slice>> {
+        let names = self.indexes.slices_of_pool(id);
+        names.filter_map(|name| self.slice(name))
     }
 
     /// Every pool, by driver and name.
@@ -635,14 +643,6 @@ impl ClusterBuilder {
     }
 }
 
-// Large clusters have many claims and pods. The memory allocator has size classes of 448 and 768 bytes, and the next ones are up to a sixth
-// larger. Of these bytes `Arc` takes 16, and the allocator up to 7 for the alignment.
-#[cfg(target_pointer_width = "64")]
-const _: () = {
-    assert!(
-        size_of::<Claim>() <= 448 - 24,
-        "a claim takes the next size class"
-    );
 /// An identity that several objects of a source have. The last of them stays.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Twin {
@@ -654,6 +654,14 @@ pub struct Twin {
     pub contradicts: bool,
 }
 
+// Large clusters have many claims and pods. The memory allocator has size classes of 448 and 768 bytes, and the next ones are up to a sixth
+// larger. Of these bytes `Arc` takes 16, and the allocator up to 7 for the alignment.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(
+        size_of::<Claim>() <= 448 - 24,
+        "a claim takes the next size class"
+    );
     assert!(size_of::<Pod>() <= 768 - 24, "a pod takes the next size class");
 };
 

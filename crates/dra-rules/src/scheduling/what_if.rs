@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::placement::release;
 use crate::reservation::claim_names;
+use dra_allocator::devices::rule_matches;
 use dra_model::{
     Change, Claim, Cluster, Device, DeviceId, Gap, Key, Kind, NO_EFFECT, NO_EXECUTE, NO_SCHEDULE, Object,
     Pod, Slice, Str, Taint, TaintRule,
@@ -35,11 +36,11 @@ pub struct TaintDevices {
 #[derive(Clone, Debug, PartialEq, Eq, derive_more::Display)]
 pub enum Untaint {
     /// The rule goes.
-    Rule(Str),
     #[display("rule/{_0}")]
+    Rule(Str),
     /// Taints of slices and of rules that are about one of these devices go from the devices.
-    Devices {
     #[display("{devices}={key}{}{effect}", if effect.is_empty() { "" } else { ":" })]
+    Devices {
         /// Devices.
         devices: DevicePattern,
         /// Key of the taint.
@@ -225,7 +226,7 @@ fn lift(cluster: &mut Cluster, devices: &DevicePattern, key: &str, effect: &str)
                 any |= device.taints.len() != before;
             } else {
                 // What a rule that goes meant for other devices becomes their own taint.
-                for rule in rules.iter().filter(|rule| concerns(rule, &id)) {
+                for rule in rules.iter().filter(|rule| rule_matches(rule, &id)) {
                     device.taints.push(rule.spec.taint.clone());
                     any = true;
                 }
@@ -241,17 +242,6 @@ fn lift(cluster: &mut Cluster, devices: &DevicePattern, key: &str, effect: &str)
         found = true;
     }
     found
-}
-
-fn concerns(rule: &TaintRule, id: &DeviceId) -> bool {
-    rule.spec.device_selector.as_ref().is_some_and(|selector| {
-        let pattern = DevicePattern {
-            driver: selector.driver.clone(),
-            pool: selector.pool.clone(),
-            device: selector.device.clone(),
-        };
-        pattern.matches(id)
-    })
 }
 
 impl TaintDevices {

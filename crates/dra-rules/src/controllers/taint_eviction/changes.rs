@@ -169,12 +169,8 @@ impl TaintEviction {
     /// Mirrors `handleSliceChange`: claims are looked at again whose device's taints are not what they were.
     fn slice_changed(&mut self, cluster: &Cluster, slice: &Arc<Slice>, now: Time, pods: &mut Vec<Arc<Pod>>) {
         let id = slice.pool_id();
-        let pool = cluster.pool(&id);
-        let in_pool = pool
-            .iter()
-            .flat_map(|pool| pool.slices.iter().chain(&pool.outdated))
-            .copied();
         // Also of outdated slices, as the generation may have changed.
+        let in_pool = cluster.slices_of_pool(&id);
         let devices: BTreeSet<DeviceId> = in_pool
             .chain([slice])
             .flat_map(|slice| &slice.spec.devices)
