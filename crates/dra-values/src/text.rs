@@ -162,9 +162,9 @@ mod tests {
         let mut interner = Interner::default();
         let first = interner.intern("gpu.example.com");
         let second = interner.intern("gpu.example.com");
-        assert!(first.is_same(&second));
+        assert_eq!(first.as_ptr(), second.as_ptr());
         assert_eq!(first, Str::from("gpu.example.com"));
-        assert!(!first.is_same(&Str::from("gpu.example.com")));
+        assert_ne!(first.as_ptr(), Str::from("gpu.example.com").as_ptr());
         assert_eq!(Str::from(""), Str::default());
         assert!(interner.intern("a") < interner.intern("b"));
     }
