@@ -191,7 +191,7 @@ struct Walk<'f, 'de> {
     found: &'f mut Found<'de>,
 }
 
-impl<'de> Walk<'_, 'de> {
+impl Walk<'_, '_> {
     fn mistyped(&mut self, found: &str) {
         if self.found.types {
             let expected = self.shape.words();
