@@ -7,125 +7,86 @@ use super::{AllocatedConfig, AllocatedDevice, Allocation, NodeRequirement, NodeS
 impl Allocation {
     /// The JSON of `status.allocation`. Empty fields are left out, as the API server leaves them out.
     pub fn to_json(&self) -> Value {
-        let mut devices = Map::new();
-        put_list(&mut devices, "results", self.devices.results.iter().map(device));
-        put_list(&mut devices, "config", self.devices.config.iter().map(config));
-        let mut allocation = Map::new();
-        allocation.insert("devices".to_owned(), Value::Object(devices));
-        if let Some(selector) = &self.node_selector {
-            allocation.insert("nodeSelector".to_owned(), node_selector(selector));
-        }
-        if let Some(time) = &self.allocation_timestamp {
-            allocation.insert("allocationTimestamp".to_owned(), json!(time.to_string()));
-        }
-        if self.reserved_for_any_pod {
-            allocation.insert("reservedForAnyPod".to_owned(), Value::Bool(true));
-        }
-        Value::Object(allocation)
+        let results = self.devices.results.iter().map(device);
+        let config = self.devices.config.iter().map(config);
+        let mut allocation = filled(json!({
+            "nodeSelector": self.node_selector.as_ref().map(|selector| node_selector(selector)),
+            "allocationTimestamp": self.allocation_timestamp,
+            "reservedForAnyPod": self.reserved_for_any_pod.then_some(true),
+        }));
+        allocation["devices"] = filled(json!({
+            "results": results.collect::<Vec<_>>(),
+            "config": config.collect::<Vec<_>>(),
+        }));
+        allocation
     }
+}
+
+/// An object without the fields that are empty.
+fn filled(mut object: Value) -> Value {
+    let is_empty = |field: &Value| [Value::Null, json!([]), json!({})].contains(field);
+    if let Value::Object(fields) = &mut object {
+        fields.retain(|_, field| !is_empty(field));
+    }
+    object
 }
 
 fn device(result: &AllocatedDevice) -> Value {
-    let mut map = Map::new();
-    for (name, text) in [
-        ("request", &result.request),
-        ("driver", &result.driver),
-        ("pool", &result.pool),
-        ("device", &result.device),
-    ] {
-        map.insert(name.to_owned(), text_value(text));
-    }
-    if result.admin_access {
-        map.insert("adminAccess".to_owned(), Value::Bool(true));
-    }
-    put_list(&mut map, "tolerations", result.tolerations.iter().map(toleration));
-    put_texts(&mut map, "bindingConditions", &result.binding_conditions);
-    put_texts(
-        &mut map,
-        "bindingFailureConditions",
-        &result.binding_failure_conditions,
-    );
-    if let Some(share) = &result.share_id {
-        map.insert("shareID".to_owned(), text_value(share));
-    }
-    if !result.consumed_capacity.is_empty() {
-        let amounts = result.consumed_capacity.iter();
-        map.insert(
-            "consumedCapacity".to_owned(),
-            amounts
-                .map(|(name, amount)| (name.to_string(), json!(amount.as_stored().to_string())))
-                .collect::<Map<_, _>>()
-                .into(),
-        );
-    }
-    put_texts(&mut map, "skipNodeOperations", &result.skip_node_operations);
-    Value::Object(map)
+    let amounts = result.consumed_capacity.iter();
+    let amounts = amounts.map(|(name, amount)| (name.to_string(), json!(amount.as_stored())));
+    filled(json!({
+        "request": result.request,
+        "driver": result.driver,
+        "pool": result.pool,
+        "device": result.device,
+        "adminAccess": result.admin_access.then_some(true),
+        "tolerations": result.tolerations.iter().map(toleration).collect::<Vec<_>>(),
+        "bindingConditions": result.binding_conditions,
+        "bindingFailureConditions": result.binding_failure_conditions,
+        "shareID": result.share_id,
+        "consumedCapacity": amounts.collect::<Map<_, _>>(),
+        "skipNodeOperations": result.skip_node_operations,
+    }))
 }
 
 fn config(entry: &AllocatedConfig) -> Value {
-    let mut map = Map::new();
-    map.insert("source".to_owned(), text_value(&entry.source));
-    put_texts(&mut map, "requests", &entry.requests);
-    if let Some(opaque) = &entry.opaque {
-        let opaque = json!({ "driver": opaque.driver.as_str(), "parameters": opaque.parameters_value() });
-        map.insert("opaque".to_owned(), opaque);
-    }
-    Value::Object(map)
+    filled(json!({
+        "source": entry.source,
+        "requests": entry.requests,
+        "opaque": entry.opaque.as_ref().map(|opaque| {
+            json!({ "driver": opaque.driver, "parameters": opaque.parameters_value() })
+        }),
+    }))
 }
 
 fn toleration(toleration: &Toleration) -> Value {
-    let mut map = Map::new();
-    for (name, text) in [
-        ("key", &toleration.key),
-        ("operator", &toleration.operator),
-        ("value", &toleration.value),
-        ("effect", &toleration.effect),
-    ] {
-        if !text.is_empty() {
-            map.insert(name.to_owned(), text_value(text));
-        }
-    }
-    if let Some(seconds) = toleration.toleration_seconds {
-        map.insert("tolerationSeconds".to_owned(), json!(seconds));
-    }
-    Value::Object(map)
+    let text = |text: &Str| (!text.is_empty()).then(|| text.to_string());
+    filled(json!({
+        "key": text(&toleration.key),
+        "operator": text(&toleration.operator),
+        "value": text(&toleration.value),
+        "effect": text(&toleration.effect),
+        "tolerationSeconds": toleration.toleration_seconds,
+    }))
 }
 
 fn node_selector(selector: &NodeSelector) -> Value {
+    let requirements = |list: &[NodeRequirement]| list.iter().map(requirement).collect::<Vec<_>>();
     let terms = selector.node_selector_terms.iter().map(|term| {
-        let mut map = Map::new();
-        put_list(
-            &mut map,
-            "matchExpressions",
-            term.match_expressions.iter().map(requirement),
-        );
-        put_list(&mut map, "matchFields", term.match_fields.iter().map(requirement));
-        Value::Object(map)
+        filled(json!({
+            "matchExpressions": requirements(&term.match_expressions),
+            "matchFields": requirements(&term.match_fields),
+        }))
     });
     json!({ "nodeSelectorTerms": terms.collect::<Vec<_>>() })
 }
 
 fn requirement(requirement: &NodeRequirement) -> Value {
-    let mut map = Map::new();
-    map.insert("key".to_owned(), text_value(&requirement.key));
-    map.insert("operator".to_owned(), text_value(&requirement.operator));
-    put_texts(&mut map, "values", &requirement.values);
-    Value::Object(map)
-}
-
-fn text_value(text: &Str) -> Value {
-    Value::String(text.to_string())
-}
-
-fn put_texts(map: &mut Map<String, Value>, name: &str, texts: &[Str]) {
-    put_list(map, name, texts.iter().map(text_value));
-}
-
-fn put_list(map: &mut Map<String, Value>, name: &str, values: impl Iterator<Item = Value>) {
-    let values: Vec<Value> = values.collect();
-    if !values.is_empty() {
-        map.insert(name.to_owned(), Value::Array(values));
-    }
+    filled(json!({
+        "key": requirement.key,
+        "operator": requirement.operator,
+        "values": requirement.values,
+    }))
 }
 
 #[cfg(test)]

@@ -46,6 +46,11 @@ impl Claim {
             .map_or(&[], |allocation| &allocation.devices.results)
     }
 
+    /// Returns whether an entry of `status.reservedFor` has this UID.
+    pub fn lists(&self, uid: &str) -> bool {
+        self.status.reserved_for.iter().any(|entry| entry.uid == *uid)
+    }
+
     /// Returns what the request asks for that results of an allocation call `name`: `request`, or `request/subrequest` for one of its alternatives.
     pub fn asked_for(&self, name: &str) -> Option<&DeviceRequest> {
         let (base, alternative) = match name.split_once('/') {

@@ -1,11 +1,10 @@
 //! What is known of a cluster besides its objects: versions, feature gates with their evidence, time, gaps.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
 use Stage::{Alpha, Beta, Stable};
-use strum::{Display, EnumString, IntoStaticStr};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 use super::{Kind, Owners, Str, Time, Version};
 
@@ -96,8 +95,6 @@ pub struct GateState {
 }
 
 struct Defaults {
-    gate: Gate,
-    name: &'static str,
     /// First minor release of 1.x that knows the gate, and those in which its stage or default changes.
     since: &'static [(u32, Stage, bool)],
     /// First minor release in which the gate cannot be set to anything but its default.
@@ -118,9 +115,12 @@ pub enum Stage {
 }
 
 macro_rules! gates {
+    (@option) => { None };
+    (@option $minor:literal) => { Some($minor) };
     ($($name:ident [$($since:expr),+] $(locked $locked:literal)? $(removed $removed:literal)?;)+) => {
         /// Feature gates that decide something about devices.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(IntoStaticStr, Display, EnumString, VariantArray)]
         #[expect(
             missing_docs,
             reason = "each variant is the gate of its name in `pkg/features/kube_features.go`"
@@ -131,7 +131,11 @@ macro_rules! gates {
 
         /// The gates, in the order of [`Gate`].
         const GATES: &[Defaults] = &[
-            $(gate(Gate::$name, stringify!($name), &[$($since),+])$(.locked($locked))?$(.removed($removed))?),+
+            $(Defaults {
+                since: &[$($since),+],
+                locked: gates!(@option $($locked)?),
+                removed: gates!(@option $($removed)?),
+            }),+
         ];
     };
 }
@@ -172,36 +176,10 @@ gates! {
     WorkloadWithJob [(36, Alpha, false)];
 }
 
-const fn gate(gate: Gate, name: &'static str, since: &'static [(u32, Stage, bool)]) -> Defaults {
-    Defaults {
-        gate,
-        name,
-        since,
-        locked: None,
-        removed: None,
-    }
-}
-
-impl Defaults {
-    const fn locked(self, minor: u32) -> Self {
-        Self {
-            locked: Some(minor),
-            ..self
-        }
-    }
-
-    const fn removed(self, minor: u32) -> Self {
-        Self {
-            removed: Some(minor),
-            ..self
-        }
-    }
-}
-
 impl Gate {
     /// Every gate.
     pub fn all() -> impl Iterator<Item = Self> {
-        GATES.iter().map(|defaults| defaults.gate)
+        Self::VARIANTS.iter().copied()
     }
 
     fn defaults(self) -> &'static Defaults {
@@ -210,15 +188,12 @@ impl Gate {
 
     /// The name as `--feature-gates` takes it.
     pub fn name(self) -> &'static str {
-        self.defaults().name
+        self.into()
     }
 
     /// The gate of that name, if it decides something about devices.
     pub fn find(name: &str) -> Option<Self> {
-        GATES
-            .iter()
-            .find(|defaults| defaults.name == name)
-            .map(|defaults| defaults.gate)
+        name.parse().ok()
     }
 
     /// The default in the release 1.`minor` with that minimum compatibility version; absent where the gate does not exist.
@@ -280,12 +255,6 @@ impl Gate {
             .rev()
             .find(|(since, ..)| *since <= minor)?;
         Some((*stage, *enabled))
-    }
-}
-
-impl fmt::Display for Gate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 
@@ -457,9 +426,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gates_stand_at_their_place_and_have_the_defaults_of_their_release() {
+    fn gates_have_the_defaults_of_their_release() {
         for gate in Gate::all() {
-            assert_eq!(gate.defaults().gate, gate);
             assert_eq!(Gate::find(gate.name()), Some(gate));
             assert_eq!(format!("{gate:?}"), gate.name());
         }

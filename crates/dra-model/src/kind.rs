@@ -1,6 +1,6 @@
 //! The kinds of object that the cluster model holds.
 
-use std::fmt;
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 /// Calls a macro with every kind: the type of its objects, how kubectl names one and URLs several, the API group (empty for the core group),
 /// the versions, best first (those behind the best one are read where a server offers nothing better), and whether objects live in namespaces.
@@ -35,6 +35,7 @@ macro_rules! kind {
     ($($name:ident($object:ident) $singular:literal $plural:literal $group:literal [$($version:literal),+] $namespaced:literal;)+) => {
         /// A kind of object. The order is the one in which snapshots list them and reports name them.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(IntoStaticStr, Display, EnumString, VariantArray)]
         #[expect(missing_docs, reason = "each variant is the kind of its name")]
         pub enum Kind {
             $($name),+
@@ -42,8 +43,6 @@ macro_rules! kind {
 
         const FACTS: &[Facts] = &[
             $(Facts {
-                kind: Kind::$name,
-                name: stringify!($name),
                 singular: $singular,
                 plural: $plural,
                 group: $group,
@@ -57,8 +56,6 @@ macro_rules! kind {
 kinds!(kind);
 
 struct Facts {
-    kind: Kind,
-    name: &'static str,
     singular: &'static str,
     plural: &'static str,
     group: &'static str,
@@ -68,11 +65,11 @@ struct Facts {
 
 impl Kind {
     /// Their number.
-    pub const COUNT: usize = FACTS.len();
+    pub const COUNT: usize = Self::VARIANTS.len();
 
     /// Every kind.
     pub fn all() -> impl Iterator<Item = Self> {
-        FACTS.iter().map(|facts| facts.kind)
+        Self::VARIANTS.iter().copied()
     }
 
     /// The kinds that say who may do what. They are read only where a command needs them: they are no state of devices, and few users may read them.
@@ -89,7 +86,7 @@ impl Kind {
 
     /// The kind as objects carry it: `ResourceClaim`.
     pub fn name(self) -> &'static str {
-        self.facts().name
+        self.into()
     }
 
     /// The kind as kubectl writes it in front of a name: `resourceclaim`.
@@ -127,7 +124,7 @@ impl Kind {
 
     /// Returns whether a kind of the model has this name, in whichever API group.
     pub fn is_name(name: &str) -> bool {
-        FACTS.iter().any(|facts| facts.name == name)
+        name.parse::<Self>().is_ok()
     }
 
     /// The kind of objects with `api_group` and `kind`, if the model holds it.
@@ -138,16 +135,7 @@ impl Kind {
         } else {
             api_group
         };
-        FACTS
-            .iter()
-            .find(|facts| facts.name == kind && facts.group == group)
-            .map(|facts| facts.kind)
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        kind.parse().ok().filter(|kind: &Self| kind.group() == group)
     }
 }
 
@@ -156,9 +144,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn facts_stand_at_the_place_of_their_kind() {
+    fn a_kind_is_found_by_its_group_and_name() {
         for kind in Kind::all() {
-            assert_eq!(kind.facts().kind, kind);
             assert_eq!(Kind::find(kind.group(), kind.name()), Some(kind));
         }
         assert_eq!(Kind::find("apps", "Pod"), None);

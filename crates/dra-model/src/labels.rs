@@ -8,7 +8,10 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use itertools::Itertools as _;
 use thiserror::Error;
+
+use dra_values::names;
 
 /// A parsed selector: the conjunction of its requirements. The default one selects everything.
 ///
@@ -21,7 +24,8 @@ use thiserror::Error;
 /// assert!(selector.matches(lookup));
 /// # Ok::<(), dra_model::LabelSelectorError>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, derive_more::Display)]
+#[display("{}", requirements.iter().format(","))]
 pub struct LabelSelector {
     requirements: Vec<Requirement>,
 }
@@ -35,14 +39,17 @@ struct Requirement {
     values: BTreeSet<String>,
 }
 
-/// Condition of a requirement on a label.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Condition of a requirement on a label. It is read as requirements of objects write it, which do not have all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString)]
 pub enum Operator {
     /// `=`
+    #[strum(disabled)]
     Equals,
     /// `==`
+    #[strum(disabled)]
     DoubleEquals,
     /// `!=`
+    #[strum(disabled)]
     NotEquals,
     /// `in`: one of the values
     In,
@@ -53,8 +60,10 @@ pub enum Operator {
     /// the label is not there
     DoesNotExist,
     /// `>`: a number above
+    #[strum(serialize = "Gt")]
     GreaterThan,
     /// `<`: a number below
+    #[strum(serialize = "Lt")]
     LessThan,
 }
 
@@ -103,19 +112,6 @@ impl Requirement {
 }
 
 impl Operator {
-    /// The operator that requirements of objects write so; none where Kubernetes knows no such operator.
-    pub fn of_object(name: &str) -> Option<Self> {
-        match name {
-            "In" => Some(Self::In),
-            "NotIn" => Some(Self::NotIn),
-            "Exists" => Some(Self::Exists),
-            "DoesNotExist" => Some(Self::DoesNotExist),
-            "Gt" => Some(Self::GreaterThan),
-            "Lt" => Some(Self::LessThan),
-            _ => None,
-        }
-    }
-
     /// Returns whether an object with that label, or without one, meets a requirement whose values `are_listed`,
     /// beginning with `first`. Mirrors `labels/selector.go`, `Requirement.Matches`, v1.37.2.
     pub fn is_met(self, label: Option<&str>, are_listed: impl Fn(&str) -> bool, first: Option<&str>) -> bool {
@@ -148,26 +144,9 @@ impl FromStr for LabelSelector {
     }
 }
 
-impl fmt::Display for LabelSelector {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, requirement) in self.requirements.iter().enumerate() {
-            if index > 0 {
-                f.write_str(",")?;
-            }
-            requirement.fmt(f)?;
-        }
-        Ok(())
-    }
-}
-
 impl fmt::Display for Requirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let values = self
-            .values
-            .iter()
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join(",");
+        let values = self.values.iter().join(",");
         let key = &self.key;
         match self.operator {
             Operator::Equals => write!(f, "{key}={values}"),
@@ -362,7 +341,7 @@ fn check_key(key: &str) -> Result<(), &'static str> {
     let name = match key.split_once('/') {
         None => key,
         Some((prefix, name)) => {
-            if !is_dns_subdomain(prefix) {
+            if !names::subdomain(prefix.as_bytes()).is_empty() {
                 return Err("the prefix before `/` must be a lowercase DNS name");
             }
             name
@@ -379,29 +358,13 @@ fn check_value(value: &str) -> Result<(), &'static str> {
     if value.len() > 63 {
         return Err("it must not be longer than 63 characters");
     }
-    let inner = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
-    let bytes = value.as_bytes();
-    let ends_well = |end: Option<&u8>| end.is_none_or(u8::is_ascii_alphanumeric);
-    if bytes.iter().all(|b| inner(*b)) && ends_well(bytes.first()) && ends_well(bytes.last()) {
-        Ok(())
-    } else {
-        Err(
+    if !names::label_value(value).is_empty() {
+        return Err(
             "only letters, digits, `-`, `_` and `.` are allowed, and it must start and end with a letter or \
             digit",
-        )
+        );
     }
-}
-
-fn is_dns_subdomain(text: &str) -> bool {
-    let is_label = |label: &str| {
-        label
-            .bytes()
-            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
-            && !label.is_empty()
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-    };
-    text.len() <= 253 && text.split('.').all(is_label)
+    Ok(())
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ pub struct Node {
 
 /// Settings that keep pods off a node.
 #[apply(decoded)]
+#[derive(PartialEq, Eq)]
 pub struct NodeSpec {
     /// Cordoned.
     pub unschedulable: bool,

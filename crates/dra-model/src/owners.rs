@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{Condition, Key, Meta, Node, NodeSelector, OwnerReference, Quantity, Str, Time, Tolerations};
 use dra_values::json;
@@ -180,32 +180,24 @@ impl Owners {
         struct Read {
             metadata: Meta,
             spec: Value,
-            status: Status,
+            status: Map<String, Value>,
         }
         let Ok(Read {
             metadata,
-            spec: all,
+            spec,
             status,
         }) = json::from_slice::<Read>(json)
         else {
             return;
         };
-        let mut wanted = Wanted::default();
-        wanted.add(&all);
-        let Wanted {
-            has_claims,
-            claims,
-            extended,
-        } = wanted;
-        // What is no object has none of the fields.
-        let spec = Spec::deserialize(&all).unwrap_or_default();
+        let status = Value::Object(status);
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
         let key = metadata.key();
         // A PodGroup of KAI has its conditions by pools of nodes.
-        let conditions = [&status.conditions, &status.scheduling_conditions].into_iter();
+        let conditions = [&status["conditions"], &status["schedulingConditions"]].into_iter();
         let conditions = conditions.filter_map(Value::as_array).flatten();
         let conditions = conditions.filter_map(|condition| Condition::deserialize(condition).ok());
-        let checks = status.admission_checks.as_array().into_iter().flatten();
+        let checks = status["admissionChecks"].as_array().into_iter().flatten();
         let checks = checks.filter_map(|check| {
             let name = check["name"].as_str()?;
             Some(Condition {
@@ -215,10 +207,14 @@ impl Owners {
             })
         });
         let text = |value: &Value| value.as_str().unwrap_or_default().into();
-        let states = [&status.status, &status.phase, &status.job_deployment_status];
+        let states = [
+            &status["status"],
+            &status["phase"],
+            &status["jobDeploymentStatus"],
+        ];
         let state = states.into_iter().find(|state| !state.is_null());
         let state = state.map(text).unwrap_or_default();
-        let owner = Owner {
+        let mut owner = Owner {
             group: group.into(),
             kind: kind.into(),
             uid: metadata.uid.clone(),
@@ -228,55 +224,52 @@ impl Owners {
             stops: metadata.is_deleting() || stops(group, kind, &spec, &status),
             fails_next: (group, kind) == ("batch", "Job")
                 && !has_own_limits(&spec)
-                && spec.suspend != true
-                && status.failed.as_i64().unwrap_or(0) >= backoff_limit(&spec),
-            is_suspended: spec.suspend == true || spec.active == false,
+                && spec["suspend"] != true
+                && status["failed"].as_i64().unwrap_or(0) >= backoff_limit(&spec),
+            is_suspended: spec["suspend"] == true || spec["active"] == false,
             queue: metadata.label(QUEUE).cloned(),
-            managed_by: spec
-                .managed_by
+            managed_by: spec["managedBy"]
                 .as_str()
                 .filter(|name| (group, kind) == ("batch", "Job") && *name != JOB_CONTROLLER)
                 .map(Str::from),
             recreates_group: kind == "LeaderWorkerSet"
-                && spec.leader_worker_template["restartPolicy"] != "None",
-            awaits_leader: kind == "LeaderWorkerSet" && spec.startup_policy == "LeaderReady",
-            is_paused: group == "apps" && spec.paused == true,
-            update_revision: status
-                .update_revision
+                && spec["leaderWorkerTemplate"]["restartPolicy"] != "None",
+            awaits_leader: kind == "LeaderWorkerSet" && spec["startupPolicy"] == "LeaderReady",
+            is_paused: group == "apps" && spec["paused"] == true,
+            update_revision: status["updateRevision"]
                 .as_str()
                 .filter(|_| (group, kind) == ("apps", "StatefulSet"))
                 .filter(|_| replaces_in_order(&spec))
                 .map(Str::from),
-            replicas: spec.replicas.as_i64(),
-            at_once: spec
-                .parallelism
-                .as_i64()
-                .map(|at_once| spec.completions.as_i64().map_or(at_once, |all| all.min(at_once))),
-            completions: spec.completions.as_i64(),
-            failed: status
-                .failed
+            replicas: spec["replicas"].as_i64(),
+            at_once: spec["parallelism"].as_i64().map(|at_once| {
+                spec["completions"]
+                    .as_i64()
+                    .map_or(at_once, |all| all.min(at_once))
+            }),
+            completions: spec["completions"].as_i64(),
+            failed: status["failed"]
                 .as_i64()
                 .filter(|_| (group, kind) == ("batch", "Job"))
                 .map(|failed| (failed, backoff_limit(&spec))),
-            failed_indexes: text(&status.failed_indexes),
+            failed_indexes: text(&status["failedIndexes"]),
             strategy: (group == "apps" && kind == "Deployment")
-                .then(|| Strategy::of(&spec.strategy, spec.replicas.as_i64())),
+                .then(|| Strategy::of(&spec["strategy"], spec["replicas"].as_i64())),
             node_selector: node_selector(&spec),
             requests: requests(&spec),
             affinity: affinity(group, kind, &spec),
             tolerations: tolerations(group, kind, &spec),
             conditions: conditions.collect(),
             checks: checks.collect(),
-            requeued: status.requeue_state["count"]
+            requeued: status["requeueState"]["count"]
                 .as_i64()
-                .zip(Time::deserialize(&status.requeue_state["requeueAt"]).ok()),
+                .zip(Time::deserialize(&status["requeueState"]["requeueAt"]).ok()),
             state,
             gathers: Gathers::of(group, kind, &spec, &status),
-            has_claims,
-            claims,
-            extended,
             key: key.clone(),
+            ..Owner::default()
         };
+        owner.add_wanted(&spec);
         let key = [group.into(), kind.into(), key.namespace, key.name];
         self.0.insert(key, owner);
     }
@@ -342,15 +335,15 @@ impl Owners {
 }
 
 /// Returns what a pod template requires of nodes, by their labels.
-fn node_selector(spec: &Spec) -> Vec<(Str, Str)> {
-    let labels = spec.template["spec"]["nodeSelector"].as_object();
+fn node_selector(spec: &Value) -> Vec<(Str, Str)> {
+    let labels = spec["template"]["spec"]["nodeSelector"].as_object();
     let text = |(key, value): (&String, &Value)| Some((key.as_str().into(), value.as_str()?.into()));
     labels.into_iter().flatten().filter_map(text).collect()
 }
 
 /// Returns what the containers of a pod template request. The API server makes a request of a limit alone.
-fn requests(spec: &Spec) -> Option<BTreeMap<(Str, Str), Quantity>> {
-    let pod = spec.template["spec"].as_object()?;
+fn requests(spec: &Value) -> Option<BTreeMap<(Str, Str), Quantity>> {
+    let pod = spec["template"]["spec"].as_object()?;
     let lists = ["containers", "initContainers"].iter();
     let containers = lists.filter_map(|list| pod.get(*list)?.as_array()).flatten();
     let mut all = BTreeMap::new();
@@ -369,8 +362,8 @@ fn requests(spec: &Spec) -> Option<BTreeMap<(Str, Str), Quantity>> {
 }
 
 /// Returns the node affinity that a DaemonSet requires.
-fn affinity(group: &str, kind: &str, spec: &Spec) -> Option<NodeSelector> {
-    let of_nodes = &spec.template["spec"]["affinity"]["nodeAffinity"];
+fn affinity(group: &str, kind: &str, spec: &Value) -> Option<NodeSelector> {
+    let of_nodes = &spec["template"]["spec"]["affinity"]["nodeAffinity"];
     let required = &of_nodes["requiredDuringSchedulingIgnoredDuringExecution"];
     let required =
         Some(required).filter(|required| !required.is_null() && (group, kind) == ("apps", "DaemonSet"));
@@ -378,25 +371,17 @@ fn affinity(group: &str, kind: &str, spec: &Spec) -> Option<NodeSelector> {
 }
 
 /// Returns what a DaemonSet tolerates of nodes, without what its controller adds.
-fn tolerations(group: &str, kind: &str, spec: &Spec) -> Tolerations {
-    let listed = Some(&spec.template["spec"]["tolerations"]);
+fn tolerations(group: &str, kind: &str, spec: &Value) -> Tolerations {
+    let listed = Some(&spec["template"]["spec"]["tolerations"]);
     let listed = listed.filter(|_| (group, kind) == ("apps", "DaemonSet"));
     listed
         .and_then(|listed| Tolerations::deserialize(listed).ok())
         .unwrap_or_default()
 }
 
-/// What pods of an owner want of devices.
-#[derive(Default)]
-struct Wanted {
-    has_claims: bool,
-    claims: BTreeSet<Str>,
-    extended: BTreeSet<Str>,
-}
-
-impl Wanted {
-    /// Adds what pod templates anywhere in a spec want: each kind has its templates elsewhere.
-    fn add(&mut self, spec: &Value) {
+impl Owner {
+    /// Adds what pod templates anywhere in a spec want of devices: each kind has its templates elsewhere.
+    fn add_wanted(&mut self, spec: &Value) {
         match spec {
             Value::Object(fields) => {
                 for (name, value) in fields {
@@ -412,11 +397,11 @@ impl Wanted {
                             let names = amounts.keys().filter(|name| name.contains('/'));
                             self.extended.extend(names.map(|name| name.as_str().into()));
                         }
-                        _ => self.add(value),
+                        _ => self.add_wanted(value),
                     }
                 }
             }
-            Value::Array(items) => items.iter().for_each(|item| self.add(item)),
+            Value::Array(items) => items.iter().for_each(|item| self.add_wanted(item)),
             _ => {}
         }
     }
@@ -428,49 +413,8 @@ const QUEUE: &str = "kueue.x-k8s.io/queue-name";
 /// The manager of a Job that Kubernetes itself runs. Mirrors `api/batch/v1/types.go`, `JobControllerName`, v1.37.2.
 const JOB_CONTROLLER: &str = "kubernetes.io/job-controller";
 
-/// Fields that determine whether an owner creates more pods.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Spec {
-    replicas: Value,
-    parallelism: Value,
-    completions: Value,
-    strategy: Value,
-    active: Value,
-    num_nodes: Value,
-    channel: Value,
-    template: Value,
-    suspend: Value,
-    startup_policy: Value,
-    leader_worker_template: Value,
-    pod_management_policy: Value,
-    update_strategy: Value,
-    paused: Value,
-    managed_by: Value,
-    backoff_limit: Value,
-    backoff_limit_per_index: Value,
-    pod_failure_policy: Value,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Status {
-    admission_checks: Value,
-    requeue_state: Value,
-    replicas: Value,
-    update_revision: Value,
-    failed: Value,
-    failed_indexes: Value,
-    conditions: Value,
-    scheduling_conditions: Value,
-    status: Value,
-    phase: Value,
-    job_deployment_status: Value,
-    nodes: Value,
-}
-
 impl Strategy {
-    /// That of `spec.strategy`, where so many pods are wanted. Mirrors `deployment/util/deployment_util.go`, `ResolveFenceposts`, v1.37.2, with the defaults of the API server.
+    /// That of `spec["strategy"]`, where so many pods are wanted. Mirrors `deployment/util/deployment_util.go`, `ResolveFenceposts`, v1.37.2, with the defaults of the API server.
     pub fn of(strategy: &Value, replicas: Option<i64>) -> Self {
         if strategy["type"] == "Recreate" {
             return Self::Recreate;
@@ -508,57 +452,57 @@ const DOMAIN: (&str, &str) = ("resource.nvidia.com", "ComputeDomain");
 
 impl Gathers {
     /// Of a ComputeDomain of NVIDIA's driver: its pods start once the nodes of all of them are ready.
-    fn of(group: &str, kind: &str, spec: &Spec, status: &Status) -> Option<Self> {
+    fn of(group: &str, kind: &str, spec: &Value, status: &Value) -> Option<Self> {
         if (group, kind) != DOMAIN {
             return None;
         }
         let text = |value: &Value| value.as_str().unwrap_or_default().into();
-        let nodes = status.nodes.as_array().into_iter().flatten();
+        let nodes = status["nodes"].as_array().into_iter().flatten();
         Some(Self {
-            wanted: spec.num_nodes.as_i64().unwrap_or(0),
+            wanted: spec["numNodes"].as_i64().unwrap_or(0),
             there: nodes
                 .map(|node| (text(&node["name"]), text(&node["status"])))
                 .collect(),
-            template: text(&spec.channel["resourceClaimTemplate"]["name"]),
+            template: text(&spec["channel"]["resourceClaimTemplate"]["name"]),
         })
     }
 }
 
 /// The failures that a Job allows, with the default of the API server.
-fn backoff_limit(spec: &Spec) -> i64 {
-    spec.backoff_limit.as_i64().unwrap_or(6)
+fn backoff_limit(spec: &Value) -> i64 {
+    spec["backoffLimit"].as_i64().unwrap_or(6)
 }
 
 /// Returns whether a StatefulSet gives all of its pods a new template, one after the other.
-fn replaces_in_order(spec: &Spec) -> bool {
-    let update = &spec.update_strategy;
-    spec.pod_management_policy != "Parallel"
+fn replaces_in_order(spec: &Value) -> bool {
+    let update = &spec["updateStrategy"];
+    spec["podManagementPolicy"] != "Parallel"
         && update["type"] != "OnDelete"
         && update["rollingUpdate"]["partition"].as_i64().unwrap_or(0) == 0
 }
 
 /// Returns whether a Job has further rules on which failures count, and where.
-fn has_own_limits(spec: &Spec) -> bool {
-    !spec.pod_failure_policy.is_null() || !spec.backoff_limit_per_index.is_null()
+fn has_own_limits(spec: &Value) -> bool {
+    !spec["podFailurePolicy"].is_null() || !spec["backoffLimitPerIndex"].is_null()
 }
 
 /// Returns whether the controller of such an object makes no pod in the place of one that goes: it has more than it wants, or may lose no further one.
 ///
 /// Mirrors `job/job_controller.go`, `syncJob`, v1.37.2, which counts a pod that was deleted as one that failed.
-fn stops(group: &str, kind: &str, spec: &Spec, status: &Status) -> bool {
+fn stops(group: &str, kind: &str, spec: &Value, status: &Value) -> bool {
     let number = |value: &Value, default| value.as_i64().unwrap_or(default);
     match (group, kind) {
         ("apps", "ReplicaSet" | "StatefulSet") | ("", "ReplicationController") => {
-            let wanted = number(&spec.replicas, 1);
-            wanted == 0 || number(&status.replicas, 0) > wanted
+            let wanted = number(&spec["replicas"], 1);
+            wanted == 0 || number(&status["replicas"], 0) > wanted
         }
         ("batch", "Job") => {
-            let conditions = status.conditions.as_array().into_iter().flatten();
+            let conditions = status["conditions"].as_array().into_iter().flatten();
             let mut ends = conditions.filter(|condition| condition["status"] == "True");
             has_own_limits(spec)
-                || spec.suspend == true
+                || spec["suspend"] == true
                 || ends.any(|condition| condition["type"] != "Suspended")
-                || number(&status.failed, 0) >= backoff_limit(spec)
+                || number(&status["failed"], 0) >= backoff_limit(spec)
         }
         _ => false,
     }

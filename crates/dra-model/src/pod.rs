@@ -53,6 +53,18 @@ impl Pod {
     pub fn pod_group(&self) -> Option<&Str> {
         self.spec.scheduling_group.as_ref()?.pod_group_name.as_ref()
     }
+
+    /// Its condition of a type.
+    pub fn condition(&self, type_: &str) -> Option<&Condition> {
+        let mut conditions = self.status.conditions.iter();
+        conditions.find(|condition| condition.type_ == type_)
+    }
+
+    /// What it requires of nodes, besides their labels in its `nodeSelector`.
+    pub fn required_affinity(&self) -> Option<&NodeSelector> {
+        let nodes = self.spec.affinity.as_ref()?.node_affinity.as_ref()?;
+        nodes.required_during_scheduling_ignored_during_execution.as_ref()
+    }
 }
 
 /// Requirements of a pod.

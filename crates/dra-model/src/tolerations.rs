@@ -1,6 +1,6 @@
 //! Tolerations of taints of devices and nodes, found by the taints that they are meant for.
 
-use std::ops::{Deref, Range};
+use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use macro_rules_attribute::apply;
@@ -32,6 +32,16 @@ pub struct Toleration {
 type Meaning<'a> = (&'a str, Option<&'a str>, &'a str);
 
 impl Toleration {
+    /// That of any value of a key, with an effect.
+    pub fn of_key(key: impl Into<Str>, effect: impl Into<Str>) -> Self {
+        Self {
+            key: key.into(),
+            operator: "Exists".into(),
+            effect: effect.into(),
+            ..Self::default()
+        }
+    }
+
     /// Returns which taints it is meant for; none where the operator is unknown.
     fn meaning(&self) -> Option<Meaning<'_>> {
         let value = match self.operator.as_str() {
@@ -69,46 +79,8 @@ pub struct Tolerations(Option<Arc<Grouped>>);
 #[derive(Clone, Default)]
 struct Grouped {
     list: Vec<Toleration>,
-    /// Those with one meaning together, sorted by meaning, equal ones once. Built on first use.
-    groups: OnceLock<Groups>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Groups {
-    /// Places in the list, by group.
-    places: Vec<usize>,
-    groups: Vec<Group>,
-}
-
-#[derive(Clone, Debug)]
-struct Group {
-    places: Range<usize>,
-    is_for_good: bool,
-    fewest_seconds: Option<i64>,
-}
-
-/// Tolerations that are meant for the same taints. They differ in their seconds only.
-#[derive(Clone, Copy, Debug)]
-pub struct Alike<'a> {
-    list: &'a [Toleration],
-    places: &'a [usize],
-    /// One of them says no seconds.
-    pub is_for_good: bool,
-    /// The fewest seconds that one of them says.
-    pub fewest_seconds: Option<i64>,
-}
-
-impl<'a> Alike<'a> {
-    /// Their effect; empty for every effect.
-    pub fn effect(&self) -> &'a str {
-        let first = self.places.first();
-        first.map_or("", |place| &self.list[*place].effect)
-    }
-
-    /// Their places in the list, in no order. Of equal tolerations only the first is reported.
-    pub fn places(&self) -> &'a [usize] {
-        self.places
-    }
+    /// Places in the list of those that mean something, sorted by meaning and seconds, equal ones once. Built on first use.
+    sorted: OnceLock<Vec<usize>>,
 }
 
 impl Tolerations {
@@ -116,13 +88,15 @@ impl Tolerations {
     pub fn push(&mut self, toleration: Toleration) {
         let grouped = Arc::make_mut(self.0.get_or_insert_default());
         grouped.list.push(toleration);
-        grouped.groups = OnceLock::new();
+        grouped.sorted = OnceLock::new();
     }
 
-    /// Those that are meant for the taint.
-    pub fn meant_for<'a>(&'a self, taint: &'a Taint) -> impl Iterator<Item = Alike<'a>> {
+    /// Places of those that are meant for the taint. Those of one slice differ in their seconds only: the first has the fewest, or none,
+    /// which means for good. Of equal tolerations only the first is there.
+    pub fn meant_for<'a>(&'a self, taint: &'a Taint) -> impl Iterator<Item = &'a [usize]> {
         let grouped = self.0.iter();
-        grouped.flat_map(|grouped| meanings(taint).filter_map(|meaning| grouped.alike(meaning)))
+        let alike = grouped.flat_map(|grouped| meanings(taint).map(|meaning| grouped.alike(meaning)));
+        alike.filter(|alike| !alike.is_empty())
     }
 
     /// Returns whether one of them is meant for the taint.
@@ -132,50 +106,26 @@ impl Tolerations {
 }
 
 impl Grouped {
-    fn alike(&self, meaning: Meaning<'_>) -> Option<Alike<'_>> {
-        let Groups { places, groups } = self.groups.get_or_init(|| Groups::of(&self.list));
-        let meaning_of = |group: &Group| self.list[places[group.places.start]].meaning();
-        let found = groups
-            .binary_search_by(|group| meaning_of(group).cmp(&Some(meaning)))
-            .ok()?;
-        let group = &groups[found];
-        Some(Alike {
-            list: &self.list,
-            places: &places[group.places.clone()],
-            is_for_good: group.is_for_good,
-            fewest_seconds: group.fewest_seconds,
-        })
+    fn alike(&self, meaning: Meaning<'_>) -> &[usize] {
+        let sorted = self.sorted.get_or_init(|| sorted(&self.list));
+        let order = |place: &usize| self.list[*place].meaning().cmp(&Some(meaning));
+        let from = &sorted[sorted.partition_point(|place| order(place).is_lt())..];
+        &from[..from.partition_point(|place| order(place).is_eq())]
     }
 }
 
-impl Groups {
-    fn of(list: &[Toleration]) -> Self {
-        let mut places: Vec<usize> = (0..list.len())
-            .filter(|place| list[*place].meaning().is_some())
-            .collect();
-        let order = |place: &usize| {
-            let one = &list[*place];
-            (one.meaning(), one.toleration_seconds, &one.value, &one.operator)
-        };
-        // Of equal ones the first stays.
-        places.sort_unstable_by(|a, b| order(a).cmp(&order(b)).then(a.cmp(b)));
-        places.dedup_by(|a, b| list[*a] == list[*b]);
-        let mut start = 0;
-        let groups = places
-            .chunk_by(|a, b| list[*a].meaning() == list[*b].meaning())
-            .map(|alike| {
-                let seconds = || alike.iter().map(|place| list[*place].toleration_seconds);
-                let group = Group {
-                    places: start..start + alike.len(),
-                    is_for_good: seconds().any(|seconds| seconds.is_none()),
-                    fewest_seconds: seconds().flatten().min(),
-                };
-                start += alike.len();
-                group
-            })
-            .collect();
-        Self { places, groups }
-    }
+fn sorted(list: &[Toleration]) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..list.len())
+        .filter(|place| list[*place].meaning().is_some())
+        .collect();
+    let order = |place: &usize| {
+        let one = &list[*place];
+        (one.meaning(), one.toleration_seconds, &one.value, &one.operator)
+    };
+    // Of equal ones the first stays.
+    places.sort_unstable_by(|a, b| order(a).cmp(&order(b)).then(a.cmp(b)));
+    places.dedup_by(|a, b| list[*a] == list[*b]);
+    places
 }
 
 impl Part for Tolerations {
@@ -210,8 +160,8 @@ impl FromIterator<Toleration> for Tolerations {
 
 impl From<Vec<Toleration>> for Tolerations {
     fn from(list: Vec<Toleration>) -> Self {
-        let groups = OnceLock::new();
-        Self((!list.is_empty()).then(|| Arc::new(Grouped { list, groups })))
+        let sorted = OnceLock::new();
+        Self((!list.is_empty()).then(|| Arc::new(Grouped { list, sorted })))
     }
 }
 
@@ -316,12 +266,11 @@ mod tests {
             let tolerations: Tolerations = list.iter().cloned().collect();
             let mut found: Vec<usize> = Vec::new();
             for alike in tolerations.meant_for(&taint) {
-                let members = || alike.places().iter().map(|place| &list[*place]);
-                prop_assert!(members().all(|one| one.effect == *alike.effect()));
-                let seconds = || members().map(|one| one.toleration_seconds);
-                prop_assert_eq!(alike.is_for_good, seconds().any(|seconds| seconds.is_none()));
-                prop_assert_eq!(alike.fewest_seconds, seconds().flatten().min());
-                found.extend(alike.places());
+                let members = || alike.iter().map(|place| &list[*place]);
+                let first = &list[alike[0]];
+                prop_assert!(members().all(|one| one.effect == first.effect));
+                prop_assert!(members().all(|one| first.toleration_seconds <= one.toleration_seconds));
+                found.extend(alike);
             }
             found.sort_unstable();
             let expected: Vec<usize> = (0..list.len())

@@ -340,10 +340,7 @@ impl<'a> Listing<'a> {
                 if evicts {
                     held.evicts = Some(held.evicts.map_or(own, |before| lesser(before, own)));
                 }
-                let mut places: Vec<usize> = (tolerations.meant_for(taint))
-                    .flat_map(|alike| alike.places())
-                    .copied()
-                    .collect();
+                let mut places: Vec<usize> = tolerations.meant_for(taint).flatten().copied().collect();
                 self.meant.set(self.meant.get() + places.len());
                 places.sort_unstable();
                 for text in places.into_iter().map(|place| toleration(&tolerations[place])) {

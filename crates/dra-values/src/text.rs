@@ -33,7 +33,7 @@ pub fn by_number(name: &str) -> String {
 /// Immutable shared text. Equality, order and hash are those of the content; equal pointers compare equal immediately.
 ///
 /// The empty text, which stands for every absent field, takes no memory of its own.
-#[derive(Clone, Default, schemars::JsonSchema)]
+#[derive(Clone, Default, Eq, PartialOrd, Ord, schemars::JsonSchema)]
 #[schemars(with = "String", inline, description = "")]
 pub struct Str(Option<Arc<str>>);
 
@@ -41,14 +41,6 @@ impl Str {
     /// The text itself.
     pub fn as_str(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
-    }
-
-    fn is_same(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-            (None, None) => true,
-            _ => false,
-        }
     }
 }
 
@@ -62,11 +54,13 @@ impl Deref for Str {
 
 impl PartialEq for Str {
     fn eq(&self, other: &Self) -> bool {
-        self.is_same(other) || self.as_str() == other.as_str()
+        match (&self.0, &other.0) {
+            // Texts that share their memory need not be looked at.
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a == b,
+            (a, b) => a.is_none() && b.is_none(),
+        }
     }
 }
-
-impl Eq for Str {}
 
 impl PartialEq<str> for Str {
     fn eq(&self, other: &str) -> bool {
@@ -77,21 +71,6 @@ impl PartialEq<str> for Str {
 impl PartialEq<&str> for Str {
     fn eq(&self, other: &&str) -> bool {
         self.as_str() == *other
-    }
-}
-
-impl PartialOrd for Str {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Str {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        if self.is_same(other) {
-            return std::cmp::Ordering::Equal;
-        }
-        self.as_str().cmp(other.as_str())
     }
 }
 
@@ -183,9 +162,9 @@ mod tests {
         let mut interner = Interner::default();
         let first = interner.intern("gpu.example.com");
         let second = interner.intern("gpu.example.com");
-        assert!(first.is_same(&second));
+        assert_eq!(first.as_ptr(), second.as_ptr());
         assert_eq!(first, Str::from("gpu.example.com"));
-        assert!(!first.is_same(&Str::from("gpu.example.com")));
+        assert_ne!(first.as_ptr(), Str::from("gpu.example.com").as_ptr());
         assert_eq!(Str::from(""), Str::default());
         assert!(interner.intern("a") < interner.intern("b"));
     }

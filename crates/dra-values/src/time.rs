@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use jiff::SignedDuration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::decode::Read;
@@ -28,6 +29,12 @@ impl Time {
         self.0.as_nanosecond().div_euclid(1_000_000_000) as i64
     }
 
+    /// The last whole second up to this instant, which is what objects of Kubernetes tell of it.
+    #[must_use]
+    pub fn whole_seconds(self) -> Self {
+        Self::from_unix_seconds(self.unix_seconds())
+    }
+
     /// Nanoseconds since the Unix epoch.
     pub fn unix_nanoseconds(self) -> i128 {
         self.0.as_nanosecond()
@@ -36,13 +43,8 @@ impl Time {
     /// The instant `nanoseconds` later (earlier when negative); saturates at the ends of the calendar.
     #[must_use]
     pub fn add_nanoseconds(self, nanoseconds: i64) -> Self {
-        let sum = self.0.as_nanosecond() + i128::from(nanoseconds);
-        let end = if nanoseconds < 0 {
-            jiff::Timestamp::MIN
-        } else {
-            jiff::Timestamp::MAX
-        };
-        Self(jiff::Timestamp::from_nanosecond(sum).unwrap_or(end))
+        let sum = self.0.saturating_add(SignedDuration::from_nanos(nanoseconds));
+        Self(sum.unwrap_or(self.0))
     }
 
     /// The instant `later` after this one; saturates at the end of the calendar.

@@ -101,10 +101,8 @@ impl Cluster {
                 said.entry((ControllerManager, Gate::GenericWorkload))
                     .or_insert((true, what));
             }
-            let mut conditions = pod.status.conditions.iter();
-            let Some(condition) =
-                conditions.find(|condition| condition.type_ == "PodScheduled" && condition.status == "False")
-            else {
+            let scheduled = pod.condition("PodScheduled");
+            let Some(condition) = scheduled.filter(|condition| condition.status == "False") else {
                 continue;
             };
             let message = &condition.message;
@@ -389,11 +387,9 @@ impl Shown<'_> {
             self.cluster
                 .claim(&pod.metadata.beside(name))
                 .is_some_and(|claim| {
-                    let entries = &claim.status.reserved_for;
-                    entries
-                        .iter()
-                        .any(|entry| entry.is_pod_group() && entry.name == *group)
-                        && entries.iter().all(|entry| entry.uid != pod.metadata.uid)
+                    let mut entries = claim.status.reserved_for.iter();
+                    entries.any(|entry| entry.is_pod_group() && entry.name == *group)
+                        && !claim.lists(&pod.metadata.uid)
                 })
         });
         if accepted {

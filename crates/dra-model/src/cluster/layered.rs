@@ -3,12 +3,12 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher as _, Hash};
-use std::iter::Peekable;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
+use itertools::Itertools;
 
 /// An unshared map folds so many changes at least into its base at a time.
 const FEWEST_FOLDED: usize = 256;
@@ -208,17 +208,9 @@ fn join<'a, K: Ord + 'a, V: 'a>(
     other: impl Iterator<Item = (&'a K, &'a V)>,
     mut report: impl FnMut(Option<&'a V>, Option<&'a V>),
 ) {
-    let (mut one, mut other) = (one.peekable(), other.peekable());
-    loop {
-        let order = match (one.peek(), other.peek()) {
-            (Some((a, _)), Some((b, _))) => a.cmp(b),
-            (Some(_), None) => std::cmp::Ordering::Less,
-            (None, Some(_)) => std::cmp::Ordering::Greater,
-            (None, None) => return,
-        };
-        let first = if order.is_le() { one.next() } else { None };
-        let second = if order.is_ge() { other.next() } else { None };
-        report(first.map(|(_, value)| value), second.map(|(_, value)| value));
+    for both in one.merge_join_by(other, |(a, _), (b, _)| a.cmp(b)) {
+        let (one, other) = both.left_and_right();
+        report(one.map(|(_, value)| value), other.map(|(_, value)| value));
     }
 }
 
@@ -332,10 +324,7 @@ impl<K: Ord + Hash, V: Clone> Layered<K, V> {
 
     /// Entries in the order of their keys.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
-        Merge {
-            base: self.of_base(0, |_| true).peekable(),
-            added: self.changes.added.iter().peekable(),
-        }
+        merged(self.of_base(0, |_| true), self.changes.added.iter())
     }
 
     /// Reports what differs between two maps: the value of each, where it has one. Of forks of one map that costs as much as their
@@ -389,15 +378,11 @@ impl<K: Ord + Hash, V: Clone> Layered<K, V> {
         F: Fn(&K) -> bool + Clone,
     {
         let is_end = belongs.clone();
-        Merge {
-            base: self.of_base(self.base.from(first), belongs).peekable(),
-            added: self
-                .changes
-                .added
-                .range(first..)
-                .take_while(move |(key, _)| is_end(key))
-                .peekable(),
-        }
+        let added = self.changes.added.range(first..);
+        merged(
+            self.of_base(self.base.from(first), belongs),
+            added.take_while(move |(key, _)| is_end(key)),
+        )
     }
 
     /// Entries of the base from the place `first` on, as they are now, as long as their keys belong to it.
@@ -421,39 +406,18 @@ impl<A: Ord + Hash + Clone, B: Ord + Hash> Layered<(A, B), ()> {
     pub(super) fn members(&self, first: (A, B)) -> impl Iterator<Item = &B> {
         let added = self.changes.added.range(&first..);
         let (half, same) = (first.0.clone(), first.0);
-        Merge {
-            base: self
-                .of_base(self.base.first_of(&half), move |(a, _)| *a == half)
-                .peekable(),
-            added: added.take_while(move |((a, _), ())| *a == same).peekable(),
-        }
-        .map(|((_, b), ())| b)
+        let base = self.of_base(self.base.first_of(&half), move |(a, _)| *a == half);
+        let added = added.take_while(move |((a, _), ())| *a == same);
+        merged(base, added).map(|((_, b), ())| b)
     }
 }
 
-/// Walks what is left of the base and what was added side by side. No key is in both.
-struct Merge<B: Iterator, A: Iterator> {
-    base: Peekable<B>,
-    added: Peekable<A>,
-}
-
-impl<'a, K, V, B, A> Iterator for Merge<B, A>
-where
-    K: Ord + 'a,
-    V: 'a,
-    B: Iterator<Item = (&'a K, &'a V)>,
-    A: Iterator<Item = (&'a K, &'a V)>,
-{
-    type Item = (&'a K, &'a V);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let Some((added, _)) = self.added.peek() else {
-            return self.base.next();
-        };
-        self.base
-            .next_if(|(known, _)| known < added)
-            .or_else(|| self.added.next())
-    }
+/// What is left of the base and what was added, in the order of their keys. No key is in both.
+fn merged<'a, K: Ord + 'a, V: 'a>(
+    base: impl Iterator<Item = (&'a K, &'a V)>,
+    added: impl Iterator<Item = (&'a K, &'a V)>,
+) -> impl Iterator<Item = (&'a K, &'a V)> {
+    base.merge_by(added, |(known, _), (added, _)| known < added)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ mod index;
 mod layered;
 mod pools;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 pub use pools::Pool;
@@ -266,6 +266,12 @@ impl Cluster {
         Arc::make_mut(&mut self.environment).reviews.extend(reviews);
     }
 
+    /// The controller of an object, if it is known.
+    pub fn owner(&self, metadata: &Meta) -> Option<&Owner> {
+        let owners = &self.environment.owners;
+        owners.find(metadata.controller()?, &metadata.namespace)
+    }
+
     /// Adds what was read of owners.
     pub fn learn_owners(&mut self, owners: Owners) {
         let environment = Arc::make_mut(&mut self.environment);
@@ -300,7 +306,7 @@ impl Cluster {
     }
 
     /// Keys of the objects of `kind`, with the version that each was read in.
-    pub fn versions(&self, kind: Kind) -> std::collections::BTreeMap<Key, Str> {
+    pub fn versions(&self, kind: Kind) -> BTreeMap<Key, Str> {
         let version = |object: &Object| object.metadata().resource_version.clone();
         let objects = self.of_kind(kind).iter();
         objects
@@ -361,7 +367,7 @@ impl Cluster {
     }
 
     /// The namespaces of all objects.
-    pub fn namespaces_of_objects(&self) -> std::collections::BTreeSet<Str> {
+    pub fn namespaces_of_objects(&self) -> BTreeSet<Str> {
         let kinds = Kind::all().filter(|kind| kind.is_namespaced());
         let keys = kinds.flat_map(|kind| self.keys(kind));
         keys.map(|key| key.namespace.clone()).collect()
@@ -480,11 +486,13 @@ impl Cluster {
 
     /// The pool `id`, if a slice of it exists.
     pub fn pool(&self, id: &PoolId) -> Option<Pool<'_>> {
-        let slices = self
-            .indexes
-            .slices_of_pool(id)
-            .filter_map(|name| self.slice(name));
-        Pool::new(id.clone(), slices.collect())
+        Pool::new(id.clone(), self.slices_of_pool(id).collect())
+    }
+
+    /// The slices of the pool `id`, of every generation, by name.
+    pub fn slices_of_pool(&self, id: &PoolId) -> impl Iterator<Item = &Arc<Slice>> {
+        let names = self.indexes.slices_of_pool(id);
+        names.filter_map(|name| self.slice(name))
     }
 
     /// Every pool, by driver and name.
@@ -579,45 +587,17 @@ impl ClusterBuilder {
 
     /// The cluster, and the identities that more than one object had, in order. What objects of one identity say differently is a gap
     /// of the cluster.
-    pub fn build(self, environment: Environment) -> (Cluster, Vec<Twin>) {
-        let mut lists = Lists::default();
+    pub fn build(self, mut environment: Environment) -> (Cluster, Vec<Twin>) {
+        let mut cluster = Cluster::default();
+        // By kind, to be sorted once.
+        let mut lists: BTreeMap<Kind, Vec<(Key, Object)>> = BTreeMap::new();
         for object in self.objects {
-            lists.add(object);
+            let list = lists.entry(object.kind()).or_default();
+            list.push((object.metadata().key(), object));
         }
-        lists.build(environment)
-    }
-}
-
-/// An identity that several objects of a source have. The last of them stays.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Twin {
-    /// Their kind.
-    pub kind: Kind,
-    /// Their namespace and name.
-    pub key: Key,
-    /// True if they differ in something that the model reads, so that one of them is wrong.
-    pub contradicts: bool,
-}
-
-/// Objects by kind, to be sorted once.
-#[derive(Default)]
-struct Lists {
-    cluster: Cluster,
-    seen: std::collections::BTreeMap<Kind, Vec<(Key, Object)>>,
-}
-
-impl Lists {
-    fn add(&mut self, object: Object) {
-        self.seen
-            .entry(object.kind())
-            .or_default()
-            .push((object.metadata().key(), object));
-    }
-
-    fn build(mut self, mut environment: Environment) -> (Cluster, Vec<Twin>) {
         let mut duplicates: Vec<Twin> = Vec::new();
         let mut bulk = Bulk::default();
-        for (kind, mut list) in std::mem::take(&mut self.seen) {
+        for (kind, mut list) in lists {
             // Servers list in order, and so do files made from what they list.
             if !list.is_sorted_by(|(a, _), (b, _)| a < b) {
                 list.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -645,7 +625,7 @@ impl Lists {
             for (_, object) in &list {
                 object.entries(|entry| bulk.add(entry));
             }
-            self.cluster.objects[kind as usize] = list.into_iter().collect();
+            cluster.objects[kind as usize] = list.into_iter().collect();
         }
         duplicates.sort();
         for twin in duplicates.iter().filter(|twin| twin.contradicts) {
@@ -657,10 +637,21 @@ impl Lists {
         }
         environment.gaps.sort();
         environment.gaps.dedup();
-        self.cluster.indexes = bulk.build();
-        self.cluster.environment = Arc::new(environment);
-        (self.cluster, duplicates)
+        cluster.indexes = bulk.build();
+        cluster.environment = Arc::new(environment);
+        (cluster, duplicates)
     }
+}
+
+/// An identity that several objects of a source have. The last of them stays.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Twin {
+    /// Their kind.
+    pub kind: Kind,
+    /// Their namespace and name.
+    pub key: Key,
+    /// True if they differ in something that the model reads, so that one of them is wrong.
+    pub contradicts: bool,
 }
 
 // Large clusters have many claims and pods. The memory allocator has size classes of 448 and 768 bytes, and the next ones are up to a sixth

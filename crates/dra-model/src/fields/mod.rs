@@ -6,6 +6,7 @@
 
 mod table;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserializer;
@@ -97,7 +98,11 @@ const MOST: usize = 100;
 /// Looks at the fields of an object of `kind`, written in `version`. Nothing is found in one that is not JSON, or whose
 /// kind or version is unknown: the decoder reports it.
 pub fn check_fields(kind: Kind, version: &str, json: &[u8], looking: Looking) -> FieldFaults {
-    let mut found = Found::new(looking);
+    let mut found = Found {
+        types: looking == Looking::ForAll,
+        path: Vec::new(),
+        faults: FieldFaults::default(),
+    };
     let version = if kind.group() == Kind::ResourceClaim.group() {
         Versions::of(version)
     } else {
@@ -113,7 +118,7 @@ pub fn check_fields(kind: Kind, version: &str, json: &[u8], looking: Looking) ->
         // What stops the walk stops the decoder too, which says why.
         let _ = walk.deserialize(&mut deserializer);
     }
-    found.done()
+    found.faults
 }
 
 /// The paths of the fields that hold no object, in any version and release: the names of fields, and `*` for any key of
@@ -146,84 +151,47 @@ pub fn field_paths(kind: Kind) -> Vec<Vec<&'static str>> {
 }
 
 /// A step of a path.
-enum Step {
-    Field(&'static str),
-    Unknown(String),
-    Key(String),
+enum Step<'de> {
+    Field(Cow<'de, str>),
+    Key(Cow<'de, str>),
     Index(usize),
 }
 
-/// A fault on the way out of the object: the steps to it come the last one first.
-struct Inner {
-    steps: Vec<Step>,
-    problem: FieldProblem,
-}
-
-struct Found {
+struct Found<'de> {
     types: bool,
-    inner: Vec<Inner>,
-    more: usize,
+    /// Where the walk is. Nothing is written for a field that is as it should be.
+    path: Vec<Step<'de>>,
+    faults: FieldFaults,
 }
 
-impl Found {
-    fn new(looking: Looking) -> Self {
-        Self {
-            types: looking == Looking::ForAll,
-            inner: Vec::new(),
-            more: 0,
-        }
-    }
-
+impl Found<'_> {
     fn add(&mut self, problem: impl FnOnce() -> FieldProblem) {
-        if self.inner.len() < MOST {
-            self.inner.push(Inner {
-                steps: Vec::new(),
-                problem: problem(),
+        if self.faults.list.len() == MOST {
+            self.faults.more += 1;
+            return;
+        }
+        let mut path = String::new();
+        for step in &self.path {
+            let dot = if path.is_empty() { "" } else { "." };
+            path.push_str(&match step {
+                Step::Field(name) => format!("{dot}{name}"),
+                Step::Key(key) => format!("[{key}]"),
+                Step::Index(index) => format!("[{index}]"),
             });
-        } else {
-            self.more += 1;
         }
-    }
-
-    /// Puts the step in front of what was found behind it. Nothing is written for a field that is as it should be.
-    fn behind(&mut self, before: usize, step: impl Fn() -> Step) {
-        for inner in &mut self.inner[before..] {
-            inner.steps.push(step());
-        }
-    }
-
-    fn done(self) -> FieldFaults {
-        let list = self.inner.into_iter().map(|inner| {
-            let mut path = String::new();
-            for step in inner.steps.iter().rev() {
-                let dot = if path.is_empty() { "" } else { "." };
-                path.push_str(&match step {
-                    Step::Field(name) => format!("{dot}{name}"),
-                    Step::Unknown(name) => format!("{dot}{name}"),
-                    Step::Key(key) => format!("[{key}]"),
-                    Step::Index(index) => format!("[{index}]"),
-                });
-            }
-            FieldFault {
-                path,
-                problem: inner.problem,
-            }
-        });
-        FieldFaults {
-            list: list.collect(),
-            more: self.more,
-        }
+        let problem = problem();
+        self.faults.list.push(FieldFault { path, problem });
     }
 }
 
 /// Looks at one value.
-struct Walk<'f> {
+struct Walk<'f, 'de> {
     shape: &'static Shape,
     version: Versions,
-    found: &'f mut Found,
+    found: &'f mut Found<'de>,
 }
 
-impl Walk<'_> {
+impl Walk<'_, '_> {
     fn mistyped(&mut self, found: &str) {
         if self.found.types {
             let expected = self.shape.words();
@@ -257,7 +225,7 @@ impl Shape {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Walk<'_> {
+impl<'de> DeserializeSeed<'de> for Walk<'_, 'de> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -271,7 +239,7 @@ impl<'de> DeserializeSeed<'de> for Walk<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Walk<'_> {
+impl<'de> Visitor<'de> for Walk<'_, 'de> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -337,16 +305,12 @@ impl<'de> Visitor<'de> for Walk<'_> {
             return Ok(());
         };
         for index in 0.. {
-            let before = self.found.inner.len();
-            let walk = Walk {
-                shape,
-                version: self.version,
-                found: &mut *self.found,
-            };
-            if items.next_element_seed(walk)?.is_none() {
+            self.found.path.push(Step::Index(index));
+            let is_one = items.next_element_seed(self.at(shape))?.is_some();
+            self.found.path.pop();
+            if !is_one {
                 break;
             }
-            self.found.behind(before, || Step::Index(index));
         }
         Ok(())
     }
@@ -361,18 +325,17 @@ impl<'de> Visitor<'de> for Walk<'_> {
                 return Ok(());
             }
         };
-        while let Some(key) = map.next_key::<Key<'de>>()? {
-            let before = self.found.inner.len();
-            let key = key.0;
+        while let Some(Key(key)) = map.next_key::<Key<'de>>()? {
             if let Shape::Map(shape) = self.shape {
+                self.found.path.push(Step::Key(key));
                 map.next_value_seed(self.at(shape))?;
-                self.found.behind(before, || Step::Key(key.clone().into_owned()));
+                self.found.path.pop();
                 continue;
             }
             match fields.iter().find(|field| field.name == key) {
                 Some(field) if self.has(field) => {
+                    self.found.path.push(Step::Field(field.name.into()));
                     map.next_value_seed(self.at(&field.shape))?;
-                    self.found.behind(before, || Step::Field(field.name));
                 }
                 other => {
                     map.next_value::<IgnoredAny>()?;
@@ -386,17 +349,17 @@ impl<'de> Visitor<'de> for Walk<'_> {
                     } else {
                         None
                     };
+                    self.found.path.push(Step::Field(key));
                     self.found.add(|| FieldProblem::Unknown { versions, similar });
-                    self.found
-                        .behind(before, || Step::Unknown(key.clone().into_owned()));
                 }
             }
+            self.found.path.pop();
         }
         Ok(())
     }
 }
 
-impl Walk<'_> {
+impl<'de> Walk<'_, 'de> {
     /// Returns whether there is the field in the version, and in the newest release where only that counts.
     fn has(&self, field: &Field) -> bool {
         field.versions.has(self.version) && !(self.found.types && field.is_gone)
@@ -410,7 +373,7 @@ impl Walk<'_> {
         similar.next().map(|field| field.name)
     }
 
-    fn at(&mut self, shape: &'static Shape) -> Walk<'_> {
+    fn at(&mut self, shape: &'static Shape) -> Walk<'_, 'de> {
         Walk {
             shape,
             version: self.version,

@@ -3,11 +3,9 @@
 //! The API server lets selectors through that cannot be parsed: a bound of `Gt` that is no integer, a value that no label can
 //! have. Mirrors `nodeaffinity.go`, `NewNodeSelector`, and `labels/selector.go`, `NewRequirement`, v1.37.2.
 
-use std::fmt::{self, Display};
-
 use itertools::Itertools;
 
-use super::super::{Str, go_quote};
+use super::super::{Str, go_quote, names};
 use super::{NodeRequirement, NodeSelectorTerm};
 
 /// Returns what is wrong with `term`, which is the one at `place`.
@@ -30,17 +28,12 @@ pub(super) fn of_term(place: usize, term: &NodeSelectorTerm) -> Vec<String> {
 }
 
 /// Path of a requirement.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, derive_more::Display)]
+#[display("nodeSelectorTerms[{place}].{of}[{index}]")]
 struct Path {
     place: usize,
     of: &'static str,
     index: usize,
-}
-
-impl Display for Path {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "nodeSelectorTerms[{}].{}[{}]", self.place, self.of, self.index)
-    }
 }
 
 /// The combined text of several errors; nothing for no errors.
@@ -147,75 +140,18 @@ fn listed(values: &[Str]) -> String {
         .to_string()
 }
 
-const LABEL: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
-const SUBDOMAIN: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
+/// The texts of the library that the scheduler uses have two spaces before each further example.
+fn spaced(problems: Vec<String>) -> Vec<String> {
+    let spaced = |problem: String| problem.replace("', or '", "',  or '");
+    problems.into_iter().map(spaced).collect()
+}
 
 fn label_value_problems(value: &str) -> Vec<String> {
-    let mut problems = Vec::new();
-    if value.len() > 63 {
-        problems.push("must be no more than 63 bytes".to_owned());
-    }
-    if !value.is_empty() && !is_label(value) {
-        problems.push(format!(
-            "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '({LABEL})?')"
-        ));
-    }
-    problems
+    spaced(names::label_value(value))
 }
 
 fn label_key_problems(key: &str) -> Vec<String> {
-    let explained = || {
-        format!(
-            "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{LABEL}')"
-        )
-    };
-    let mut problems = Vec::new();
-    let mut parts = key.split('/');
-    let name = match (parts.next().unwrap_or_default(), parts.next(), parts.next()) {
-        (name, None, _) => name,
-        (prefix, Some(name), None) => {
-            if prefix.is_empty() {
-                problems.push("prefix part must be non-empty".to_owned());
-            } else {
-                if prefix.len() > 253 {
-                    problems.push("prefix part must be no more than 253 bytes".to_owned());
-                }
-                if !prefix.split('.').all(is_domain_label) {
-                    problems.push(format!(
-                        "prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{SUBDOMAIN}')"
-                    ));
-                }
-            }
-            name
-        }
-        (_, _, Some(_)) => {
-            return vec![format!(
-                "a valid label key {} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
-                explained()
-            )];
-        }
-    };
-    if name.is_empty() {
-        problems.push("name part must be non-empty".to_owned());
-    } else if name.len() > 63 {
-        problems.push("name part must be no more than 63 bytes".to_owned());
-    }
-    if !is_label(name) {
-        problems.push(format!("name part {}", explained()));
-    }
-    problems
-}
-
-fn is_label(text: &str) -> bool {
-    let edge = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
-    let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    edge(text.bytes().next()) && edge(text.bytes().next_back()) && text.bytes().all(inner)
-}
-
-fn is_domain_label(text: &str) -> bool {
-    let edge = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-    let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    edge(text.bytes().next()) && edge(text.bytes().next_back()) && text.bytes().all(inner)
+    spaced(names::qualified_name(key))
 }
 
 #[cfg(test)]

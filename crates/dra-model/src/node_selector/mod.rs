@@ -141,8 +141,8 @@ impl NodeRequirement {
     fn matches(&self, value: Option<&Str>) -> bool {
         let are_listed = |value: &str| self.values.iter().any(|listed| *listed == *value);
         let first = self.values.first().map(Str::as_str);
-        Operator::of_object(&self.operator)
-            .is_some_and(|operator| operator.is_met(value.map(Str::as_str), are_listed, first))
+        let operator = self.operator.parse::<Operator>();
+        operator.is_ok_and(|operator| operator.is_met(value.map(Str::as_str), are_listed, first))
     }
 }
 

@@ -3,13 +3,11 @@
 //! Other traces of an unprepared downgrade are found where they belong: pods with a new claim, entries of kinds that the claim controller
 //! does not support, entries of pods that have finished.
 
-use std::sync::Arc;
-
 use super::finding::{Subject, claim_key, pod_key};
 use super::{Code, Finding, Look, words};
 use crate::remedy::{Remedy, end_pods, release, release_whatever_version};
 use crate::script::touch;
-use dra_model::{Claim, Key, Kind, Pod, Str};
+use dra_model::{Claim, Key, Kind, Str};
 use dra_rules::reservation::{
     GroupsIgnored, PodGroups, consumers_of_entry, groups_are_ignored, is_reserved_for, owning_group,
 };
@@ -40,7 +38,6 @@ fn reservation(look: &mut Look<'_>, claim: &Claim, why: GroupsIgnored) {
         let Ok(pods) = consumers_of_entry(look.cluster, claim, entry) else {
             continue;
         };
-        let pods: Vec<&Arc<Pod>> = pods.collect();
         let uncovered: Vec<Key> = pods
             .iter()
             .filter(|pod| !is_reserved_for(pod, claim, PodGroups::Ignored))

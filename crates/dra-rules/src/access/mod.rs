@@ -66,7 +66,8 @@ fn home_of<'a>(subject: &'a RoleSubject, namespace: &'a str) -> &'a str {
 }
 
 /// Request of a user.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, derive_more::Display)]
+#[display("{verb} {}", self.target())]
 pub struct Request<'a> {
     /// `update`.
     pub verb: &'a str,
@@ -90,12 +91,6 @@ impl Request<'_> {
         } else {
             format!("{}/{}", self.resource, self.subresource)
         }
-    }
-}
-
-impl fmt::Display for Request<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.verb, self.target())
     }
 }
 

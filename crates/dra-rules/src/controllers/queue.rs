@@ -1,11 +1,10 @@
 //! Work with due times and retries, as data.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::hash::{BuildHasher as _, Hash};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::hash::Hash;
 use std::time::Duration;
 
 use foldhash::fast::RandomState;
-use hashbrown::HashTable;
 
 use dra_model::Time;
 
@@ -36,22 +35,13 @@ pub enum QueueEvent<K> {
 ///
 /// Mirrors client-go `util/workqueue`, the rate limited delaying queue with its default limits for controllers, v0.37.1. Items
 /// without a delay come in the order in which they were pushed, delayed ones when they are due: no order of hashes is ever seen.
-///
-/// An item is looked for by its hash when it is added; from then on it is known by its place, as each look would wait for memory in a
-/// long queue.
 #[derive(Clone, Debug)]
 pub struct Queue<K> {
-    /// Items that wait, are worked on, or have failed. Nothing where a place is free.
-    items: Vec<Option<Item<K>>>,
-    free: Vec<u32>,
-    hasher: RandomState,
-    /// Places of items by their hash. Only looked up in, never walked.
-    places: HashTable<u32>,
+    /// Items that wait, are worked on, or have failed. Only looked up in, never walked.
+    items: HashMap<K, Item, RandomState>,
     /// Items ready to be worked on, first come, first served.
-    ready: VecDeque<u32>,
-    by_due: BTreeMap<(Time, u64), u32>,
-    /// Index of the item returned last, which is usually the next one used.
-    last: u32,
+    ready: VecDeque<K>,
+    by_due: BTreeMap<(Time, u64), K>,
     /// Number of items in `ready`, or to be put there once the work on them is done.
     dirty: usize,
     pushed: u64,
@@ -62,10 +52,8 @@ pub struct Queue<K> {
 }
 
 /// State of an item.
-#[derive(Clone, Debug)]
-struct Item<K> {
-    key: K,
-    hash: u64,
+#[derive(Clone, Debug, Default)]
+struct Item {
     /// In `ready`, or to be put there once the work on it is done.
     is_dirty: bool,
     /// Being worked on.
@@ -75,22 +63,12 @@ struct Item<K> {
     failures: u32,
 }
 
-impl<K> Item<K> {
-    fn is_idle(&self) -> bool {
-        !self.is_dirty && !self.is_processing && self.delayed.is_none() && self.failures == 0
-    }
-}
-
 impl<K> Default for Queue<K> {
     fn default() -> Self {
         Self {
-            items: Vec::new(),
-            free: Vec::new(),
-            hasher: RandomState::default(),
-            places: HashTable::new(),
+            items: HashMap::default(),
             ready: VecDeque::new(),
             by_due: BTreeMap::new(),
-            last: 0,
             dirty: 0,
             pushed: 0,
             retries_full: None,
@@ -108,8 +86,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
 
     /// Remembers from here on what happens, until it is [taken](Self::take_log). What is there counts as just added.
     pub fn begin_log(&mut self) {
-        let there = self.ready.iter().filter_map(|place| self.item(*place));
-        self.log = Some(there.map(|item| QueueEvent::Added(item.key.clone())).collect());
+        self.log = Some(self.ready.iter().cloned().map(QueueEvent::Added).collect());
     }
 
     /// Returns what has happened since this was asked last, in order; nothing unless that [is remembered](Self::begin_log).
@@ -123,135 +100,59 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         }
     }
 
-    fn item(&self, place: u32) -> Option<&Item<K>> {
-        self.items.get(place as usize)?.as_ref()
-    }
-
-    fn item_mut(&mut self, place: u32) -> Option<&mut Item<K>> {
-        self.items.get_mut(place as usize)?.as_mut()
-    }
-
-    /// The place of the item, if it is known.
-    fn place(&self, key: &K) -> Option<u32> {
-        if self.item(self.last).is_some_and(|item| item.key == *key) {
-            return Some(self.last);
-        }
-        self.place_of(key, self.hasher.hash_one(key))
-    }
-
-    fn place_of(&self, key: &K, hash: u64) -> Option<u32> {
-        let is_it = |place: &u32| self.item(*place).is_some_and(|item| item.key == *key);
-        self.places.find(hash, is_it).copied()
-    }
-
-    /// The place of the item, which it gets here if it has none.
-    fn place_for(&mut self, key: K) -> u32 {
-        let hash = self.hasher.hash_one(&key);
-        if let Some(known) = self.place_of(&key, hash) {
-            return known;
-        }
-        let item = Some(Item {
-            key,
-            hash,
-            is_dirty: false,
-            is_processing: false,
-            delayed: None,
-            failures: 0,
-        });
-        let place = match self.free.pop() {
-            Some(place) => {
-                self.items[place as usize] = item;
-                place
-            }
-            None => {
-                self.items.push(item);
-                (self.items.len() - 1) as u32
-            }
+    /// Forgets the item if there is nothing to know of it.
+    fn leave(&mut self, item: &K) {
+        let is_idle = |known: &Item| {
+            !known.is_dirty && !known.is_processing && known.delayed.is_none() && known.failures == 0
         };
-        let items = &self.items;
-        let hash_of = |place: &u32| items[*place as usize].as_ref().map_or(0, |item| item.hash);
-        self.places.insert_unique(hash, place, hash_of);
-        place
-    }
-
-    /// Forgets the item at `place` if there is nothing to know of it.
-    fn leave(&mut self, place: u32) {
-        let Some(item) = self.item(place).filter(|item| item.is_idle()) else {
-            return;
-        };
-        if let Ok(entry) = self.places.find_entry(item.hash, |other| *other == place) {
-            entry.remove();
+        if self.items.get(item).is_some_and(is_idle) {
+            self.items.remove(item);
         }
-        self.items[place as usize] = None;
-        self.free.push(place);
     }
 
     /// Adds `item`, to be worked on as soon as possible.
     pub fn add(&mut self, item: K) {
-        let place = self.place_for(item);
-        self.add_at(place);
-    }
-
-    fn add_at(&mut self, place: u32) {
-        let Some(item) = self.item_mut(place).filter(|item| !item.is_dirty) else {
+        let known = self.items.entry(item.clone()).or_default();
+        if known.is_dirty {
             return;
-        };
-        item.is_dirty = true;
-        let waits = !item.is_processing;
-        self.dirty += 1;
-        if waits {
-            self.ready.push_back(place);
         }
-        self.log_of(place, QueueEvent::Added);
-    }
-
-    fn log_of(&mut self, place: u32, event: fn(K) -> QueueEvent<K>) {
-        if self.log.is_some()
-            && let Some(key) = self.item(place).map(|item| item.key.clone())
-        {
-            self.note(|| event(key));
+        known.is_dirty = true;
+        let waits = !known.is_processing;
+        self.dirty += 1;
+        self.note(|| QueueEvent::Added(item.clone()));
+        if waits {
+            self.ready.push_back(item);
         }
     }
 
     /// Adds `item`, to be worked on at `due`; immediately if that is not after `now`. Of several instants the first one
     /// counts, but an item that is due immediately can be due again later.
     pub fn push(&mut self, item: K, due: Time, now: Time) {
-        let place = self.place_for(item);
-        self.push_at(place, due, now);
-    }
-
-    fn push_at(&mut self, place: u32, due: Time, now: Time) {
         self.note(|| QueueEvent::Delayed);
         if due <= now {
-            self.add_at(place);
-            return;
+            return self.add(item);
         }
         self.pushed += 1;
         let delayed = (due, self.pushed);
-        let Some(item) = self.item_mut(place) else {
-            return;
-        };
-        if item.delayed.is_some_and(|known| known.0 <= due) {
+        let known = self.items.entry(item.clone()).or_default();
+        if known.delayed.is_some_and(|known| known.0 <= due) {
             return;
         }
-        if let Some(known) = item.delayed.replace(delayed) {
-            self.by_due.remove(&known);
+        if let Some(before) = known.delayed.replace(delayed) {
+            self.by_due.remove(&before);
         }
-        self.by_due.insert(delayed, place);
+        self.by_due.insert(delayed, item);
     }
 
     /// Adds `item` again after a failure, later each time.
     pub fn retry(&mut self, item: K, now: Time) {
-        let place = self.place_for(item);
         let reserved = self.reserve(now);
-        let Some(item) = self.item_mut(place) else {
-            return;
-        };
+        let known = self.items.entry(item.clone()).or_default();
         let own = FIRST_RETRY
-            .saturating_mul(1_u32.checked_shl(item.failures).unwrap_or(u32::MAX))
+            .saturating_mul(1_u32.checked_shl(known.failures).unwrap_or(u32::MAX))
             .min(LONGEST_RETRY);
-        item.failures = item.failures.saturating_add(1);
-        self.push_at(place, now.after(own.max(reserved)), now);
+        known.failures = known.failures.saturating_add(1);
+        self.push(item, now.after(own.max(reserved)), now);
     }
 
     /// Returns the delay of the next retry that all items share: a token bucket, stored as the time at which it is
@@ -265,74 +166,66 @@ impl<K: Clone + Eq + Hash> Queue<K> {
 
     /// Returns whether `item` failed, and has not succeeded or turned out to need nothing since.
     pub fn has_failed(&self, item: &K) -> bool {
-        let known = self.place(item).and_then(|place| self.item(place));
-        known.is_some_and(|item| item.failures > 0)
+        self.items.get(item).is_some_and(|known| known.failures > 0)
     }
 
     /// Forgets the failures of `item`.
     pub fn forget(&mut self, item: &K) {
-        if let Some(place) = self.place(item)
-            && let Some(item) = self.item_mut(place)
-        {
-            item.failures = 0;
-            self.leave(place);
+        if let Some(known) = self.items.get_mut(item) {
+            known.failures = 0;
+            self.leave(item);
         }
     }
 
     /// Moves what is due to what is to be worked on.
     fn add_due(&mut self, now: Time) {
-        while let Some(entry) = self.by_due.first_entry() {
-            if entry.key().0 > now {
-                break;
+        while let Some(entry) = self.by_due.first_entry().filter(|entry| entry.key().0 <= now) {
+            let item = entry.remove();
+            if let Some(known) = self.items.get_mut(&item) {
+                known.delayed = None;
             }
-            let place = entry.remove();
-            if let Some(item) = self.item_mut(place) {
-                item.delayed = None;
-            }
-            self.add_at(place);
+            self.add(item);
         }
     }
 
     /// The next item that is due at `now`. Say [`Self::done`] once the work is done.
     pub fn pop(&mut self, now: Time) -> Option<K> {
         self.add_due(now);
-        let place = self.ready.pop_front()?;
-        self.log_of(place, QueueEvent::Begun);
+        let item = self.ready.pop_front()?;
+        self.note(|| QueueEvent::Begun(item.clone()));
         self.dirty -= 1;
-        self.last = place;
-        let item = self.item_mut(place)?;
-        item.is_dirty = false;
-        item.is_processing = true;
-        Some(item.key.clone())
+        let known = self.items.get_mut(&item)?;
+        known.is_dirty = false;
+        known.is_processing = true;
+        Some(item)
     }
 
     /// The work on `item` is done. If it was added meanwhile, its turn comes again.
     pub fn done(&mut self, item: &K) {
-        let Some(place) = self.end(item) else { return };
-        if self.item(place).is_some_and(|item| item.is_dirty) {
-            self.ready.push_back(place);
-        } else {
-            self.leave(place);
+        if self.end(item) {
+            self.leave(item);
         }
     }
 
-    /// Marks `item` as no longer in progress.
-    fn end(&mut self, item: &K) -> Option<u32> {
-        let place = self.place(item)?;
-        let item = self.item_mut(place).filter(|item| item.is_processing)?;
-        item.is_processing = false;
-        self.log_of(place, QueueEvent::Ended);
-        Some(place)
+    /// Marks `item` as no longer in progress. Returns whether it was, and its turn does not come again anyway.
+    fn end(&mut self, item: &K) -> bool {
+        let Some(known) = self.items.get_mut(item).filter(|known| known.is_processing) else {
+            return false;
+        };
+        known.is_processing = false;
+        let waits = known.is_dirty;
+        self.note(|| QueueEvent::Ended(item.clone()));
+        if waits {
+            self.ready.push_back(item.clone());
+        }
+        !waits
     }
 
     /// The work on `item` was not done, through no fault of its own, as far as that is known. It is queued behind the
     /// others: an item that no server can work on must not hold up the others.
     pub fn put_back(&mut self, item: &K) {
-        let Some(place) = self.end(item) else { return };
-        if self.item(place).is_some_and(|item| item.is_dirty) {
-            self.ready.push_back(place);
-        } else {
-            self.add_at(place);
+        if self.end(item) {
+            self.add(item.clone());
         }
     }
 

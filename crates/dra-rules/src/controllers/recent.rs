@@ -1,6 +1,6 @@
 //! The last few UIDs of something.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 
 use foldhash::fast::RandomState;
 
@@ -13,8 +13,8 @@ use dra_model::Str;
 pub struct RecentUids {
     limit: usize,
     used: HashMap<Str, u64, RandomState>,
-    /// Uses in their order. One that was followed by another of the same UID no longer counts.
-    uses: VecDeque<(u64, Str)>,
+    /// The last use of each, in their order.
+    uses: BTreeMap<u64, Str>,
     clock: u64,
 }
 
@@ -24,7 +24,7 @@ impl Default for RecentUids {
         Self {
             limit: 500,
             used: HashMap::default(),
-            uses: VecDeque::new(),
+            uses: BTreeMap::new(),
             clock: 0,
         }
     }
@@ -34,21 +34,14 @@ impl RecentUids {
     /// Remembers `uid`, and forgets the one that was not used for longest if that makes too many.
     pub fn add(&mut self, uid: &Str) {
         self.clock += 1;
-        self.used.insert(uid.clone(), self.clock);
-        self.uses.push_back((self.clock, uid.clone()));
-        while let Some((use_, oldest)) = self.uses.front() {
-            let counts = self.used.get(oldest) == Some(use_);
-            if counts && self.used.len() <= self.limit {
-                break;
-            }
-            if counts {
-                self.used.remove(oldest);
-            }
-            self.uses.pop_front();
+        if let Some(before) = self.used.insert(uid.clone(), self.clock) {
+            self.uses.remove(&before);
         }
-        if self.uses.len() > 4 * self.limit {
-            let used = &self.used;
-            self.uses.retain(|(use_, uid)| used.get(uid) == Some(use_));
+        self.uses.insert(self.clock, uid.clone());
+        if self.uses.len() > self.limit
+            && let Some((_, oldest)) = self.uses.pop_first()
+        {
+            self.used.remove(&oldest);
         }
     }
 

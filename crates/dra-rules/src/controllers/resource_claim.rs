@@ -23,7 +23,7 @@ use super::work::{
     Work,
 };
 use super::{Controller, Observed, Queue, RecentUids};
-use crate::reservation::{ENTRY_ANNOTATION, NoGroup, PodGroups, group_of_member, is_done, is_made_for};
+use crate::reservation::{ENTRY_ANNOTATION, NoGroup, PodGroups, claims_made_for, group_of_member, is_done};
 use dra_model::{Claim, Cluster, Component, Environment, Gate, Key, Kind, Object, Pod, PodGroup, Str, Time};
 
 /// An item whose object was not as it was read is looked at again when a watch shows the newer one, and at the latest then.
@@ -393,9 +393,7 @@ impl ResourceClaims {
 
     /// The claim that was made for `entry` of the owner.
     fn made_for<'a>(&self, cluster: &'a Cluster, owner: &Owner, entry: &Str) -> Option<&'a Arc<Claim>> {
-        let mut made = cluster
-            .claims_of_owner(&owner.uid)
-            .filter(|claim| is_made_for(claim, owner.kind, &owner.key.namespace, &owner.uid, entry));
+        let mut made = claims_made_for(cluster, owner.kind, &owner.key.namespace, &owner.uid, entry);
         if !self.features.deviations.oldest_claim {
             return made.next();
         }

@@ -20,7 +20,7 @@ pub use self::wish::{ClaimRef, Wish, is_marked};
 use self::wish::{Effect, is_there};
 use super::work::{ControllerName, Job, JobId, Notice, Outcome, PodRef, Subject, Work, made_for};
 use super::{Engine, Observed};
-use crate::reservation::{PodGroups, is_done, is_made_for, resolves_to};
+use crate::reservation::{PodGroups, claims_made_for, is_done, resolves_to};
 use dra_model::{Change, Claim, Cluster, Condition, Key, Kind, Object, Pod, Time};
 
 /// A wish that was fulfilled and came back more often than this within [`FLAPPING_PERIOD`] is flapping.
@@ -475,9 +475,7 @@ impl Shadow {
         }
         match &deed.wish {
             Wish::Create(owner, entry) => {
-                let mut made = cluster
-                    .claims_of_owner(&owner.uid)
-                    .filter(|claim| is_made_for(claim, owner.kind, &owner.key.namespace, &owner.uid, entry));
+                let mut made = claims_made_for(cluster, owner.kind, &owner.key.namespace, &owner.uid, entry);
                 let entries = match cluster.get(owner.kind, &owner.key) {
                     Some(Object::Pod(pod)) => &pod.spec.resource_claims,
                     Some(Object::PodGroup(group)) => &group.spec.resource_claims,
@@ -494,14 +492,9 @@ impl Shadow {
                 let Some(claim) = cluster.claim(&reference.key) else {
                     return true;
                 };
-                let is_back = claim
-                    .status
-                    .reserved_for
-                    .iter()
-                    .any(|entry| entry.uid == *consumer);
                 let mut pods = cluster.pods_of_claim(&reference.key);
                 let needed = pods.any(|pod| pod.metadata.uid == *consumer && self.needs(pod, claim));
-                claim.metadata.uid != reference.uid || is_back || !needed
+                claim.metadata.uid != reference.uid || claim.lists(consumer) || !needed
             }
             _ => false,
         }

@@ -21,15 +21,15 @@ static DISRUPTION: LazyLock<Condition> = LazyLock::new(|| Condition {
 
 /// The condition of `pod` that says who evicts it, and why.
 pub fn eviction_of(pod: &Pod) -> Option<&Condition> {
-    let mut conditions = pod.status.conditions.iter();
-    conditions.find(|condition| condition.type_ == DISRUPTION_TARGET && condition.status == "True")
+    pod.condition(DISRUPTION_TARGET)
+        .filter(|condition| condition.status == "True")
 }
 
 /// The condition that a pod gets before it is deleted; nothing where it has it. Mirrors `pkg/api/v1/pod/util.go`,
 /// `UpdatePodCondition`, v1.37.2: the time changes with the status.
 pub fn disruption(known: Option<&Condition>, now: Time) -> Option<Condition> {
     let mut condition = Condition {
-        last_transition_time: Some(Time::from_unix_seconds(now.unix_seconds())),
+        last_transition_time: Some(now.whole_seconds()),
         ..DISRUPTION.clone()
     };
     if let Some(known) = known.filter(|known| known.status == condition.status) {

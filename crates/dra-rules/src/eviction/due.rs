@@ -32,13 +32,14 @@ const NANOSECONDS: i64 = 1_000_000_000;
 pub fn tolerance(taint: &Taint, tolerations: &Tolerations) -> Tolerance {
     let mut shortest = None;
     for alike in tolerations.meant_for(taint) {
-        if alike.effect() != NO_EXECUTE {
+        let first = &tolerations[alike[0]];
+        if first.effect != NO_EXECUTE {
             continue;
         }
-        if alike.is_for_good {
+        let Some(seconds) = first.toleration_seconds else {
             return Tolerance::Forever;
-        }
-        shortest = shortest.into_iter().chain(alike.fewest_seconds).min();
+        };
+        shortest = shortest.into_iter().chain([seconds]).min();
     }
     shortest.map_or(Tolerance::Not, |seconds: i64| {
         Tolerance::For(seconds.max(0).wrapping_mul(NANOSECONDS))

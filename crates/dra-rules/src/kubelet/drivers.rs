@@ -167,20 +167,12 @@ pub fn controllers<'c>(cluster: &'c Cluster, domain: &str) -> impl Iterator<Item
 
 /// The node of a pod, or the one that the controller of DaemonSets has made it for.
 fn node_of(pod: &Pod) -> Option<&Str> {
-    pod.node().or_else(|| {
-        let nodes = pod.spec.affinity.as_ref()?.node_affinity.as_ref()?;
-        let required = nodes
-            .required_during_scheduling_ignored_during_execution
-            .as_ref()?;
-        required.single_node()
-    })
+    pod.node().or_else(|| pod.required_affinity()?.single_node())
 }
 
 /// Returns what keeps pods like `pod`, of a DaemonSet, off a node. The node affinity of the DaemonSet shows in none of its pods.
 pub fn kept_off(cluster: &Cluster, pod: &Pod, node: &Node) -> Option<KeptOff> {
-    let owner = pod.metadata.controller();
-    let set = owner.and_then(|owner| cluster.environment().owners.find(owner, &pod.metadata.namespace));
-    unselected(&pod.spec.node_selector, set, node).or_else(|| {
+    unselected(&pod.spec.node_selector, cluster.owner(&pod.metadata), node).or_else(|| {
         let mut taints = node.spec.taints.iter().filter(|taint| keeps_pods_off(taint));
         let taint = taints.find(|taint| !pod.spec.tolerations.tolerate(taint))?;
         Some(KeptOff::Taint(taint.clone()))
@@ -417,7 +409,9 @@ impl<'c> Drivers<'c> {
                 Plugin::OtherFolder(pod.key(), own.clone(), other.clone())
             }
             _ => {
-                let since = ready_condition(pod).and_then(|ready| ready.last_transition_time);
+                let since = pod
+                    .condition("Ready")
+                    .and_then(|ready| ready.last_transition_time);
                 let started =
                     kubelet_started(cluster, node).filter(|at| since.is_none_or(|since| since < *at));
                 Plugin::Ready(pod.key(), since, started)
@@ -433,17 +427,17 @@ fn is_same_folder(one: &str, other: &str) -> bool {
 
 /// Returns whether the pod is ready. Mirrors `pkg/api/v1/pod/util.go`, `IsPodReady`, v1.37.2.
 pub fn is_ready(pod: &Pod) -> bool {
-    ready_condition(pod).is_some_and(|ready| ready.status == "True")
+    pod.condition("Ready").is_some_and(|ready| ready.status == "True")
 }
 
 /// The condition of the pod, where it is not ready.
 pub(super) fn unready(pod: &Pod) -> Option<&Condition> {
-    ready_condition(pod).filter(|ready| ready.status != "True")
+    pod.condition("Ready").filter(|ready| ready.status != "True")
 }
 
 /// Since when the pod is ready.
 fn ready_since(pod: &Pod) -> Option<Time> {
-    let ready = ready_condition(pod).filter(|ready| ready.status == "True")?;
+    let ready = pod.condition("Ready").filter(|ready| ready.status == "True")?;
     ready.last_transition_time
 }
 
@@ -467,11 +461,6 @@ pub fn is_over(cluster: &Cluster, pod: &Pod, event: &Event) -> bool {
             .events_of(Kind::Pod, &pod.metadata)
             .into_iter()
             .any(is_further)
-}
-
-fn ready_condition(pod: &Pod) -> Option<&Condition> {
-    let mut conditions = pod.status.conditions.iter();
-    conditions.find(|condition| condition.type_ == "Ready")
 }
 
 /// Returns when the kubelet of a node started last, as far as events still tell. Which plugins there are it learns anew each time.
@@ -505,10 +494,8 @@ pub fn republishing(cluster: &Cluster, node: &Str, driver: Option<&Str>, now: Ti
 
 /// What the scheduler says of a pod without a node.
 pub fn unscheduled(pod: &Pod) -> Option<&Str> {
-    let mut conditions = pod.status.conditions.iter();
-    let scheduled =
-        conditions.find(|condition| condition.type_ == "PodScheduled" && condition.status == "False");
-    scheduled.map(|condition| &condition.message)
+    let scheduled = pod.condition("PodScheduled")?;
+    (scheduled.status == "False").then_some(&scheduled.message)
 }
 
 /// Pods that are crashing of what sets up a node, with their containers: those of DaemonSets there, such as the agents of networks and storage.

@@ -140,12 +140,13 @@ impl<'c> Stages<'c> {
             found.unknown.push(Unknown::Gap(gap));
             return;
         }
+        let stopped = |cause| Stuck {
+            cause,
+            since: Some(since),
+            evidence: vec![ended.clone(), Evidence::Stopped],
+        };
         if let Some(cause) = self.never_made(pod) {
-            found.stuck = Some(Stuck {
-                cause,
-                since: Some(since),
-                evidence: vec![ended, Evidence::Stopped],
-            });
+            found.stuck = Some(stopped(cause));
             return;
         }
         // What another pod on the node uses is not taken back yet. Mirrors `kubelet/cm/dra/manager.go`, `unprepareResources`, v1.37.2.
@@ -183,21 +184,13 @@ impl<'c> Stages<'c> {
                 Plugin::NotReady(_) | Plugin::Ready(..) => false,
             };
             if absent {
-                found.stuck = Some(Stuck {
-                    cause: Cause::DriverNotRegistered { driver, plugin },
-                    since: Some(since),
-                    evidence: vec![ended, Evidence::Stopped],
-                });
+                found.stuck = Some(stopped(Cause::DriverNotRegistered { driver, plugin }));
                 return;
             }
             present.push((driver, plugin));
         }
         if !present.is_empty() {
-            found.stuck = Some(Stuck {
-                cause: Cause::UnprepareFails { drivers: present },
-                since: Some(since),
-                evidence: vec![ended, Evidence::Stopped],
-            });
+            found.stuck = Some(stopped(Cause::UnprepareFails { drivers: present }));
         }
     }
 

@@ -1282,9 +1282,9 @@ fn stage_of(pod: &Pod) -> Stage {
         let waiting = container.state.waiting.as_ref();
         waiting.is_none_or(|waiting| !BEGINNING.contains(&waiting.reason.as_str()))
     });
-    let mut conditions = pod.status.conditions.iter();
-    let has_sandbox = conditions
-        .any(|condition| condition.type_ == "PodReadyToStartContainers" && condition.status == "True");
+    let has_sandbox = pod
+        .condition("PodReadyToStartContainers")
+        .is_some_and(|condition| condition.status == "True");
     match (has_begun, has_sandbox) {
         (true, _) => Stage::Starting,
         (false, true) => Stage::Prepared,

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use strum::{EnumString, IntoStaticStr};
+
 use super::drivers::{
     Failure, Plugin, Unplaced, crashes, daemon_set_of, is_called_like, is_called_plugin, is_pod_of,
     is_set_of, lacked, republishing, unselected,
@@ -18,7 +20,8 @@ use dra_model::{
 };
 
 /// Owner of a driver's pods.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum Maker {
     /// A DaemonSet.
     DaemonSet,
@@ -29,23 +32,9 @@ pub enum Maker {
 }
 
 impl Maker {
-    /// Of the kind of an object.
-    fn of(kind: &str) -> Option<Self> {
-        match kind {
-            "DaemonSet" => Some(Self::DaemonSet),
-            "ReplicaSet" => Some(Self::ReplicaSet),
-            "StatefulSet" => Some(Self::StatefulSet),
-            _ => None,
-        }
-    }
-
     /// Returns how kubectl calls the kind.
     pub fn resource(self) -> &'static str {
-        match self {
-            Self::DaemonSet => "daemonset",
-            Self::ReplicaSet => "replicaset",
-            Self::StatefulSet => "statefulset",
-        }
+        self.into()
     }
 }
 
@@ -499,7 +488,7 @@ fn is_container_of(driver: &str, container: &str) -> bool {
 fn refused(cluster: &Cluster, driver: &str, set: Option<&Key>) -> Option<Refused> {
     let is_of_driver = |event: &&Arc<Event>| {
         let object = &event.involved_object;
-        let Some(kind) = Maker::of(&object.kind) else {
+        let Ok(kind) = object.kind.parse::<Maker>() else {
             return false;
         };
         let maker = Key::new(object.namespace.clone(), object.name.clone());
@@ -515,7 +504,7 @@ fn refused(cluster: &Cluster, driver: &str, set: Option<&Key>) -> Option<Refused
     let last = refused_last(cluster.events().filter(is_of_driver))?;
     let object = &last.involved_object;
     Some(Refused {
-        kind: Maker::of(&object.kind)?,
+        kind: object.kind.parse().ok()?,
         maker: Key::new(object.namespace.clone(), object.name.clone()),
         component: last.component().clone(),
         message: last.message.clone(),

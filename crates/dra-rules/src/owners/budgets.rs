@@ -101,8 +101,9 @@ fn holds(requirement: &PodRequirement, pod: &Pod) -> Option<bool> {
     let label = pod.metadata.label(&requirement.key).map(Str::as_str);
     let are_listed = |value: &str| requirement.values.iter().any(|listed| *listed == *value);
     // Selectors of pods compare no numbers.
-    let operator = Operator::of_object(&requirement.operator)
-        .filter(|operator| !matches!(operator, Operator::GreaterThan | Operator::LessThan))?;
+    let operator = requirement.operator.parse::<Operator>().ok();
+    let operator =
+        operator.filter(|operator| !matches!(operator, Operator::GreaterThan | Operator::LessThan))?;
     Some(operator.is_met(label, are_listed, None))
 }
 

@@ -108,9 +108,7 @@ pub fn gathered_with<'c>(cluster: &'c Cluster, pod: &Pod, owner: &Owner) -> Vec<
 /// Returns what has made all the pods whose nodes are gathered with that of `pod`, with the number of pods that it runs at a time, if these are
 /// fewer than the nodes that `owner` waits for. What has a controller itself may not be the only one.
 pub fn too_few_pods(cluster: &Cluster, pod: &Pod, owner: &Owner) -> Option<(OwnerName, i64)> {
-    let reference = pod.metadata.controller()?;
-    let owners = &cluster.environment().owners;
-    let maker = owners.find(reference, &pod.metadata.namespace)?;
+    let maker = cluster.owner(&pod.metadata)?;
     let others = gathered_with(cluster, pod, owner);
     let mut made_by = others.iter().map(|other| other.metadata.controller());
     let is_only = made_by.all(|other| other.is_some_and(|other| maker.is(other)));

@@ -31,7 +31,7 @@ impl Replacing {
         let Some(owner) = pod.metadata.controller() else {
             return Self::Never;
         };
-        let known = cluster.environment().owners.find(owner, &pod.metadata.namespace);
+        let known = cluster.owner(&pod.metadata);
         match (owner.group(), owner.kind.as_str()) {
             ("batch", "Job") if known.is_some_and(|job| job.fails_next) => Self::Never,
             ("apps", "ReplicaSet") | ("", "ReplicationController") | ("batch", "Job") => Self::AtOnce,
@@ -52,7 +52,7 @@ pub fn comes_back(cluster: &Cluster, pod: &Pod) -> bool {
     let Some(owner) = metadata.controller().filter(|_| replaces) else {
         return false;
     };
-    match cluster.environment().owners.find(owner, &metadata.namespace) {
+    match cluster.owner(metadata) {
         Some(owner) => !owner.stops,
         None => owner.kind != "Job",
     }
@@ -61,8 +61,8 @@ pub fn comes_back(cluster: &Cluster, pod: &Pod) -> bool {
 /// Returns whether `pod` is of a Job that may fail for good once the pod is deleted: it counts that as a failure.
 pub fn fails_with(cluster: &Cluster, pod: &Pod) -> bool {
     let metadata = &pod.metadata;
-    let owner = metadata.controller().filter(|owner| owner.kind == "Job");
-    let owner = owner.and_then(|owner| cluster.environment().owners.find(owner, &metadata.namespace));
+    let is_of_job = metadata.controller().is_some_and(|owner| owner.kind == "Job");
+    let owner = cluster.owner(metadata).filter(|_| is_of_job);
     owner.is_some_and(|job| job.stops && !job.is_suspended)
 }
 
@@ -71,9 +71,7 @@ pub fn fails_with(cluster: &Cluster, pod: &Pod) -> bool {
 /// Mirrors `statefulset/stateful_set_control.go`, `updateStatefulSet`, v1.37.2.
 pub fn is_superseded(cluster: &Cluster, pod: &Pod) -> bool {
     let metadata = &pod.metadata;
-    let set = metadata
-        .controller()
-        .and_then(|owner| cluster.environment().owners.find(owner, &metadata.namespace));
+    let set = cluster.owner(metadata);
     let wanted = set.and_then(|set| set.update_revision.as_ref());
     let own = metadata.label("controller-revision-hash");
     own.zip(wanted).is_some_and(|(own, wanted)| own != wanted)

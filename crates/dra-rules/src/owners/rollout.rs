@@ -3,17 +3,11 @@
 use std::sync::Arc;
 
 use super::Lineage;
-use dra_model::{Cluster, Condition, Owner, Pod, Strategy};
-
-/// The condition that says whether the pod is ready.
-pub(super) fn readiness(pod: &Pod) -> Option<&Condition> {
-    let mut conditions = pod.status.conditions.iter();
-    conditions.find(|condition| condition.type_ == "Ready")
-}
+use dra_model::{Cluster, Owner, Pod, Strategy};
 
 /// Returns whether the pod runs, and nothing says that it is not ready.
 pub fn is_ready(pod: &Pod) -> bool {
-    let ready = readiness(pod);
+    let ready = pod.condition("Ready");
     pod.status.phase == "Running" && ready.is_none_or(|ready| ready.status == "True")
 }
 

@@ -102,7 +102,7 @@ pub fn judge<'a>(cluster: &'a Cluster, claim: &Claim, entry: &ConsumerReference)
         Err(gap) => (EntryStatus::Unknown, Some(gap)),
     };
     let (consumer, gap) = match consumers_of_entry(cluster, claim, entry) {
-        Ok(mut pods) => (gap.is_none().then(|| pods.next().is_some()), gap),
+        Ok(pods) => (gap.is_none().then_some(!pods.is_empty()), gap),
         Err(missing) => (None, gap.or(Some(missing))),
     };
     Entry {
@@ -282,27 +282,21 @@ pub fn consumers_of_entry<'a>(
     cluster: &'a Cluster,
     claim: &Claim,
     entry: &ConsumerReference,
-) -> Result<impl Iterator<Item = &'a Arc<Pod>> + use<'a>, &'a Gap> {
-    let mut own = None;
-    let mut pods = Vec::new();
-    if entry.is_pod() {
-        let pod = named_pod(cluster, claim, entry);
-        if let (None, Some(gap)) = (pod, cluster.gap(Kind::Pod, &claim.metadata.namespace)) {
-            return Err(gap);
-        }
-        own = pod.filter(|_| is_kept(cluster, claim, entry, Kind::Pod) == Some(true));
-    } else {
-        if let Some(gap) = cluster.gap(Kind::Pod, &claim.metadata.namespace) {
-            return Err(gap);
-        }
-        let meant = meant_by(cluster, claim, entry)?;
-        if meant == Meant::NoPod {
-            return Ok(own.into_iter().chain(pods));
-        }
-        let is_meant = |pod: &&Arc<Pod>| meant.covers(pod) && is_consumer(pod, claim, PodGroups::Accepted);
-        pods.extend(cluster.pods_of_claim(&claim.key()).filter(is_meant));
+) -> Result<Vec<&'a Arc<Pod>>, &'a Gap> {
+    let named = named_pod(cluster, claim, entry).filter(|_| entry.is_pod());
+    if let (None, Some(gap)) = (named, cluster.gap(Kind::Pod, &claim.metadata.namespace)) {
+        return Err(gap);
     }
-    Ok(own.into_iter().chain(pods))
+    if entry.is_pod() {
+        let own = named.filter(|_| is_kept(cluster, claim, entry, Kind::Pod) == Some(true));
+        return Ok(own.into_iter().collect());
+    }
+    let meant = meant_by(cluster, claim, entry)?;
+    if meant == Meant::NoPod {
+        return Ok(Vec::new());
+    }
+    let is_meant = |pod: &&Arc<Pod>| meant.covers(pod) && is_consumer(pod, claim, PodGroups::Accepted);
+    Ok(cluster.pods_of_claim(&claim.key()).filter(is_meant).collect())
 }
 
 #[cfg(test)]

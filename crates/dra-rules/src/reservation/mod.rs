@@ -27,7 +27,8 @@ pub use entry::{
 use entry::{Meant, meant_by};
 pub use origin::{EXTENDED, Origin, manager};
 pub use owner::{
-    ENTRY_ANNOTATION, NotOwner, NotOwnerReason, is_group, is_made_for, lost_pod, owning_group, owns,
+    ENTRY_ANNOTATION, NotOwner, NotOwnerReason, claim_of_template, claims_made_for, is_group, lost_pod,
+    owning_group, owns,
 };
 pub use reserved::{
     BindError, NoGroup, PodGroups, bind_to, group_of_member, is_reserved_for, missing_consumer,

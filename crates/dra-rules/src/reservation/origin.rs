@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{claim_name, is_group};
-use dra_model::{Claim, ClaimTemplate, Cluster, Key, OwnerReference, PodClaim, Str};
+use dra_model::{Claim, ClaimTemplate, Cluster, Key, OwnerReference, Pod, PodClaim, Str};
 
 /// Origin of a claim.
 #[derive(Debug)]
@@ -28,27 +28,18 @@ impl<'a> Origin<'a> {
             return Self::Made;
         };
         let key = claim.metadata.beside(&owner.name);
+        let entry_of = |pod: &'a Arc<Pod>| {
+            pod.spec.resource_claims.iter().find(|entry| {
+                let name = claim_name(pod, entry).ok().and_then(|name| name.name());
+                name == Some(&claim.metadata.name)
+            })
+        };
         let entry = if owner.kind == "Pod" && owner.api_version == "v1" {
-            cluster
-                .pod(&key)
-                .filter(|pod| pod.metadata.uid == owner.uid)
-                .and_then(|pod| {
-                    pod.spec.resource_claims.iter().find(|entry| {
-                        let name = claim_name(pod, entry).ok().and_then(|name| name.name().cloned());
-                        name.as_ref() == Some(&claim.metadata.name)
-                    })
-                })
+            let pod = cluster.pod(&key).filter(|pod| pod.metadata.uid == owner.uid);
+            pod.and_then(entry_of)
         } else if is_group(owner) {
             let entry = claim.metadata.annotation(super::ENTRY_ANNOTATION);
-            let of_members = || {
-                let mut members = cluster.pods_of_group(&key);
-                members.find_map(|pod| {
-                    pod.spec.resource_claims.iter().find(|entry| {
-                        let name = claim_name(pod, entry).ok().and_then(|name| name.name().cloned());
-                        name.as_ref() == Some(&claim.metadata.name)
-                    })
-                })
-            };
+            let of_members = || cluster.pods_of_group(&key).find_map(entry_of);
             let group = cluster.pod_group(&key);
             let of_group = group.and_then(|group| {
                 let mut entries = group.spec.resource_claims.iter();

@@ -1,9 +1,14 @@
 //! Ownership of a claim created from a template by the pod that names it.
 
 use std::fmt;
+use std::sync::Arc;
+
+use itertools::Itertools as _;
 
 use super::PodGroups;
-use dra_model::{Claim, Cluster, Key, Kind, OwnerReference, Pod, PodGroup, Release, Str};
+use dra_model::{
+    Claim, ClaimTemplate, Cluster, Key, Kind, Meta, OwnerReference, Pod, PodGroup, Release, Str,
+};
 
 /// The annotation that ties a claim to the entry it was made for.
 pub const ENTRY_ANNOTATION: &str = "resource.kubernetes.io/pod-claim-name";
@@ -63,21 +68,64 @@ pub fn is_group(owner: &OwnerReference) -> bool {
     owner.kind == "PodGroup" && owner.api_version.starts_with("scheduling.k8s.io/")
 }
 
-/// Returns whether the claim was made from a template for `entry` of the pod or PodGroup that has this UID.
+/// The claims that were made from a template for `entry` of the pod or PodGroup that has this UID.
 ///
 /// Mirrors `resourceclaim/controller.go`, `findPodResourceClaim` and `findPodGroupResourceClaim`, v1.37.2: the annotation tells the
 /// entry before the status of the owner names the claim.
-pub fn is_made_for(claim: &Claim, kind: Kind, namespace: &Str, uid: &Str, entry: &Str) -> bool {
-    let metadata = &claim.metadata;
-    metadata.namespace == *namespace
-        && metadata.annotation(ENTRY_ANNOTATION) == Some(entry)
-        && metadata.controller().is_some_and(|owner| {
-            owner.uid == *uid
-                && match kind {
-                    Kind::Pod => owner.kind == "Pod" && owner.api_version == "v1",
-                    _ => is_group(owner),
-                }
-        })
+pub fn claims_made_for<'c>(
+    cluster: &'c Cluster,
+    kind: Kind,
+    namespace: &Str,
+    uid: &Str,
+    entry: &Str,
+) -> impl Iterator<Item = &'c Arc<Claim>> {
+    let is_owner = move |owner: &OwnerReference| {
+        owner.uid == *uid
+            && match kind {
+                Kind::Pod => owner.kind == "Pod" && owner.api_version == "v1",
+                _ => is_group(owner),
+            }
+    };
+    cluster.claims_of_owner(uid).filter(move |claim| {
+        let metadata = &claim.metadata;
+        metadata.namespace == *namespace
+            && metadata.annotation(ENTRY_ANNOTATION) == Some(entry)
+            && metadata.controller().is_some_and(is_owner)
+    })
+}
+
+/// The claim `key` from a template, for `entry` of the pod or PodGroup that has this name and UID.
+pub fn claim_of_template(
+    template: &ClaimTemplate,
+    key: Key,
+    entry: &Str,
+    (kind, name, uid): (Kind, &Str, &Str),
+) -> Claim {
+    let made = &template.spec.metadata;
+    let others = made.annotations.iter().filter(|(key, _)| key != ENTRY_ANNOTATION);
+    let own = (ENTRY_ANNOTATION.into(), entry.clone());
+    let (api_version, kind) = match kind {
+        Kind::Pod => ("v1", "Pod"),
+        _ => ("scheduling.k8s.io/v1beta1", "PodGroup"),
+    };
+    Claim {
+        metadata: Meta {
+            namespace: key.namespace,
+            name: key.name,
+            labels: made.labels.clone(),
+            annotations: others.cloned().chain([own]).sorted().collect(),
+            owner_references: vec![OwnerReference {
+                api_version: api_version.into(),
+                kind: kind.into(),
+                name: name.clone(),
+                uid: uid.clone(),
+                controller: true,
+            }],
+            ..Meta::default()
+        },
+        spec: template.spec.spec.clone(),
+        ..Claim::default()
+    }
 }
 
 /// The deleted pod that alone owns the claim, by its UID. The garbage collector deletes such a claim; its replacement

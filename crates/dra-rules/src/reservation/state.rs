@@ -6,7 +6,7 @@ use dra_model::Claim;
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, schemars::JsonSchema, derive_more::Display,
 )]
-#[schemars(with = "String", extend("enum" = Self::texts()))]
+#[schemars(with = "String", extend("enum" = TEXTS))]
 #[display("{}", self.text())]
 pub struct ClaimState {
     /// Deletion was asked for.
@@ -35,37 +35,19 @@ impl ClaimState {
 
     /// The text, as one of the six that there are.
     pub fn text(self) -> &'static str {
-        match (self.deleted, self.allocated, self.reserved) {
-            (false, false, _) => "pending",
-            (false, true, false) => "allocated",
-            (false, true, true) => "allocated,reserved",
-            (true, false, _) => "deleted",
-            (true, true, false) => "deleted,allocated",
-            (true, true, true) => "deleted,allocated,reserved",
-        }
+        let of_allocation = usize::from(self.allocated) + usize::from(self.allocated && self.reserved);
+        TEXTS[3 * usize::from(self.deleted) + of_allocation]
     }
 }
 
-impl ClaimState {
-    fn texts() -> [&'static str; 6] {
-        [
-            (false, false, false),
-            (false, true, false),
-            (false, true, true),
-            (true, false, false),
-            (true, true, false),
-            (true, true, true),
-        ]
-        .map(|(deleted, allocated, reserved)| {
-            Self {
-                deleted,
-                allocated,
-                reserved,
-            }
-            .text()
-        })
-    }
-}
+const TEXTS: [&str; 6] = [
+    "pending",
+    "allocated",
+    "allocated,reserved",
+    "deleted",
+    "deleted,allocated",
+    "deleted,allocated,reserved",
+];
 
 impl serde::Serialize for ClaimState {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -37,11 +37,6 @@ pub struct UnlistedDevices {
     pub is_of_network: bool,
 }
 
-/// The name of a request without that of its alternative.
-fn base(request: &Str) -> &str {
-    request.split('/').next().unwrap_or_default()
-}
-
 /// Returns what the claims of `pod` hold for none of its containers, or name in vain. The kubelet hands a container the devices of the claims and
 /// requests that it lists, and of mappings for extended resources, and looks at no others: mirrors `cm/dra/manager.go`, `GetResources`,
 /// v1.37.2.
@@ -125,7 +120,7 @@ fn add(found: &mut Vec<UnlistedDevices>, pod: &Pod, entry: &Str, claim: &Claim, 
     };
     let devices_of = |is_one: &dyn Fn(&str) -> bool| -> Vec<DeviceId> {
         let results = claim.results().iter();
-        let results = results.filter(|result| is_one(base(&result.request)));
+        let results = results.filter(|result| is_one(result.base_request()));
         results.map(|result| result.id()).collect()
     };
     if listed.is_empty() {

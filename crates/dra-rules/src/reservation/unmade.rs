@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{ClaimNameError, PodGroups, bind_to, claim_name, group_claim_name, group_of_member, is_made_for};
+use super::{
+    ClaimNameError, PodGroups, bind_to, claim_name, claims_made_for, group_claim_name, group_of_member,
+};
 use dra_model::{Claim, ClaimTemplate, Cluster, Component, Gap, Gate, Key, Kind, Pod, PodClaim, PodGroup};
 
 /// An entry of a pod whose claim is to come from a template, and that has no claim which the pod may use.
@@ -124,8 +126,8 @@ fn next<'c>(
         Some(group) => (Kind::PodGroup, &group.metadata),
         None => (Kind::Pod, &pod.metadata),
     };
-    let is_made = |claim: &&Arc<Claim>| is_made_for(claim, kind, &owner.namespace, &owner.uid, &entry.name);
-    if let Some(claim) = cluster.claims_of_owner(&owner.uid).find(is_made) {
+    let mut made = claims_made_for(cluster, kind, &owner.namespace, &owner.uid, &entry.name);
+    if let Some(claim) = made.next() {
         return Next::Adopt(claim);
     }
     // The group has its claim, so none is made; without the annotation it is not the one of the entry.

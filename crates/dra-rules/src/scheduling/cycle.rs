@@ -627,13 +627,8 @@ fn is_of_same_scheduler(one: &Pod, other: &Pod) -> bool {
 
 /// The nodes that the pod's affinity names, if every term of it names some. Mirrors `node_affinity.go`, `PreFilter`.
 fn named_nodes(pod: &Pod) -> Option<BTreeSet<Str>> {
-    let affinity = pod.spec.affinity.as_ref()?.node_affinity.as_ref()?;
-    let terms = &affinity
-        .required_during_scheduling_ignored_during_execution
-        .as_ref()?
-        .node_selector_terms;
     let mut all: Option<BTreeSet<Str>> = None;
-    for term in terms {
+    for term in &pod.required_affinity()?.node_selector_terms {
         let mut of_term: Option<BTreeSet<Str>> = None;
         for field in &term.match_fields {
             if field.key == "metadata.name" && field.operator == "In" {

@@ -45,13 +45,10 @@ pub fn daemon_tolerations(pod: &Pod) -> Vec<Toleration> {
     if pod.spec.host_network {
         taints.push(("node.kubernetes.io/network-unavailable", "NoSchedule"));
     }
-    let added = taints.into_iter().map(|(key, effect)| Toleration {
-        key: key.into(),
-        operator: "Exists".into(),
-        effect: effect.into(),
-        ..Toleration::default()
-    });
-    added.collect()
+    let added = taints.into_iter();
+    added
+        .map(|(key, effect)| Toleration::of_key(key, effect))
+        .collect()
 }
 
 fn on_node(pod: &Pod, node: &Node) -> Pod {

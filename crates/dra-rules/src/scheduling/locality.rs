@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dra_model::{Claim, Cluster, ClusterBuilder, Key, Node, Object, Pod, PoolId, Slice, Str};
+use dra_model::{Claim, Cluster, ClusterBuilder, Key, Node, Object, Pod, PoolId, Str};
 
 /// For how many objects that are looked at a slice counts that is put into the part around a node: it is looked up and sorted.
 const LOOKS_PER_SLICE: usize = 16;
@@ -56,8 +56,7 @@ impl Localities {
     pub fn holders(&self, cluster: &Cluster, node: &Str) -> BTreeSet<Key> {
         let mut holders = BTreeSet::new();
         for id in self.pools(node) {
-            let Some(pool) = cluster.pool(id) else { continue };
-            for slice in pool.slices.iter().chain(&pool.outdated) {
+            for slice in cluster.slices_of_pool(id) {
                 for device in &slice.spec.devices {
                     let device = id.device(&device.name);
                     holders.extend(cluster.claims_of_device(&device).map(|claim| claim.key()));
@@ -78,21 +77,12 @@ impl Localities {
     ) -> Cluster {
         let mut builder = ClusterBuilder::default();
         builder.add(Object::Node(Arc::clone(node)));
-        let slices = |id: &PoolId| -> Vec<Arc<Slice>> {
-            cluster.pool(id).map_or_else(Vec::new, |pool| {
-                // Slices of an older generation count where no newer one reaches the node.
-                pool.slices
-                    .iter()
-                    .chain(&pool.outdated)
-                    .copied()
-                    .cloned()
-                    .collect()
-            })
-        };
         let mut looked_at = 0;
-        for slice in self.pools(&node.metadata.name).flat_map(slices) {
+        // Slices of an older generation count where no newer one reaches the node.
+        let pools = self.pools(&node.metadata.name);
+        for slice in pools.flat_map(|id| cluster.slices_of_pool(id)) {
             looked_at += LOOKS_PER_SLICE + slice.spec.devices.len() * LOOKS_PER_DEVICE;
-            builder.add(Object::ResourceSlice(slice));
+            builder.add(Object::ResourceSlice(Arc::clone(slice)));
         }
         for rule in cluster.rules() {
             looked_at += 1;

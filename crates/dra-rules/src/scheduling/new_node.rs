@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::cycle::{Scheduler, Start};
 use super::fixes::{Effort, Subject};
-use super::parallel::judge_all;
 use dra_model::{Change, Cluster, Node, Object, Slice, Str};
 
 /// Nodes that are tried.
@@ -32,7 +31,7 @@ pub fn fits_on_new<'n>(
         let Start::Cycle(cycle) = subject.start(&scheduler) else {
             return false;
         };
-        let judged = judge_all(&cycle, &[&new], effort.budget, effort.observer, effort.run);
+        let judged = effort.judge_all(&cycle, &[&new]);
         judged.iter().any(|(_, judgment)| judgment.verdict.fits())
     })
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::extended::IN_MEMORY_CLAIM;
 use super::verdict::Granted;
-use crate::reservation::{ENTRY_ANNOTATION, Next, PodGroups, bind_to, claim_name, claim_names, unmade_of};
+use crate::reservation::{Next, PodGroups, bind_to, claim_name, claim_names, claim_of_template, unmade_of};
 use dra_model::{
     Change, Claim, ClaimTemplate, Cluster, Component, ConsumerReference, Environment, Gap, Key, Kind, Meta,
-    Object, OwnerReference, Pod, PodClaimStatus, Str, uid_of_simulation,
+    Object, Pod, PodClaimStatus, Str, uid_of_simulation,
 };
 
 /// The reason why the claims of a pod cannot be made.
@@ -40,12 +40,12 @@ pub fn generate_claims(cluster: &mut Cluster, pod: &Arc<Pod>) -> Result<Arc<Pod>
         let name = match unmade.next {
             Next::Adopt(claim) => claim.metadata.name.clone(),
             Next::Make(template) => {
-                let owner = match unmade.group {
-                    Some(group) => ("scheduling.k8s.io/v1beta1", "PodGroup", group.metadata.clone()),
-                    None => ("v1", "Pod", pod.metadata.clone()),
+                let (kind, owner) = match unmade.group {
+                    Some(group) => (Kind::PodGroup, group.metadata.clone()),
+                    None => (Kind::Pod, pod.metadata.clone()),
                 };
                 let template = Arc::clone(template);
-                make(cluster, &template, owner, &entry.name)
+                make(cluster, &template, kind, &owner, &entry.name)
             }
             Next::NoTemplate(template) => return Err(GenerateError::NoTemplate(template)),
             Next::Nothing(why) => return Err(GenerateError::Refused(why)),
@@ -64,39 +64,16 @@ pub fn generate_claims(cluster: &mut Cluster, pod: &Arc<Pod>) -> Result<Arc<Pod>
     Ok(made)
 }
 
-/// Makes the claim of an entry of `owner`, by API version, kind and metadata, and returns its name, which no other has.
-fn make(
-    cluster: &mut Cluster,
-    template: &ClaimTemplate,
-    (api_version, kind, owner): (&str, &str, Meta),
-    entry: &Str,
-) -> Str {
+/// Makes the claim of an entry of `owner`, and returns its name, which no other has.
+fn make(cluster: &mut Cluster, template: &ClaimTemplate, kind: Kind, owner: &Meta, entry: &Str) -> Str {
     let mut name = format!("{}-{entry}", owner.name);
     while cluster.claim(&owner.beside(&Str::from(name.as_str()))).is_some() {
         name.push_str("-0");
     }
     let key = owner.beside(&Str::from(name.as_str()));
-    let mut annotations = template.spec.metadata.annotations.clone();
-    annotations.retain(|(key, _)| key != ENTRY_ANNOTATION);
-    annotations.push((ENTRY_ANNOTATION.into(), entry.clone()));
-    let claim = Claim {
-        metadata: Meta {
-            uid: uid_of_simulation(&key.to_string()).into(),
-            namespace: key.namespace,
-            name: key.name.clone(),
-            annotations,
-            owner_references: vec![OwnerReference {
-                api_version: api_version.into(),
-                kind: kind.into(),
-                name: owner.name,
-                uid: owner.uid,
-                controller: true,
-            }],
-            ..template.spec.metadata.clone()
-        },
-        spec: template.spec.spec.clone(),
-        ..Claim::default()
-    };
+    let by = (kind, &owner.name, &owner.uid);
+    let mut claim = claim_of_template(template, key.clone(), entry, by);
+    claim.metadata.uid = uid_of_simulation(&key.to_string()).into();
     cluster.apply(Change::Put(Object::ResourceClaim(Arc::new(claim))));
     key.name
 }
@@ -137,12 +114,12 @@ pub fn remove_pod(cluster: &mut Cluster, key: &Key) {
             cluster.apply(Change::Delete(Kind::ResourceClaim, claim.key()));
             continue;
         }
-        let mut claim = Claim::clone(&claim);
-        claim.status.reserved_for.retain(|entry| entry.uid != *uid);
-        if claim.status.reserved_for.is_empty() {
-            claim.status = dra_model::ClaimStatus::default();
-        }
-        cluster.apply(Change::Put(Object::ResourceClaim(Arc::new(claim))));
+        change_claim(cluster, &claim.key(), |claim| {
+            claim.status.reserved_for.retain(|entry| entry.uid != *uid);
+            if claim.status.reserved_for.is_empty() {
+                claim.status = dra_model::ClaimStatus::default();
+            }
+        });
     }
     cluster.apply(Change::Delete(Kind::Pod, key.clone()));
 }
@@ -150,24 +127,29 @@ pub fn remove_pod(cluster: &mut Cluster, key: &Key) {
 /// Allocates claims without a pod.
 pub fn allocate(cluster: &mut Cluster, granted: &[Granted]) {
     for grant in granted {
-        if let Some(claim) = cluster.claim(&grant.claim) {
-            let mut claim = Claim::clone(claim);
+        change_claim(cluster, &grant.claim, |claim| {
             claim.status.allocation = Some(grant.allocation.clone());
-            cluster.apply(Change::Put(Object::ResourceClaim(Arc::new(claim))));
-        }
+        });
+    }
+}
+
+/// Changes a claim, if it is there.
+pub(super) fn change_claim(cluster: &mut Cluster, key: &Key, change: impl FnOnce(&mut Claim)) {
+    if let Some(claim) = cluster.claim(key) {
+        let mut claim = Claim::clone(claim);
+        change(&mut claim);
+        cluster.apply(Change::Put(Object::ResourceClaim(Arc::new(claim))));
     }
 }
 
 /// Takes the allocation of a claim back. Its consumers stay, as if they had ended without their own requests being given back.
 /// Returns whether there was one.
 pub fn release(cluster: &mut Cluster, key: &Key) -> bool {
-    let Some(claim) = cluster.claim(key) else {
-        return false;
-    };
-    let mut claim = Claim::clone(claim);
-    let was_allocated = claim.status.allocation.take().is_some();
-    claim.status = dra_model::ClaimStatus::default();
-    cluster.apply(Change::Put(Object::ResourceClaim(Arc::new(claim))));
+    let mut was_allocated = false;
+    change_claim(cluster, key, |claim| {
+        was_allocated = claim.status.allocation.is_some();
+        claim.status = dra_model::ClaimStatus::default();
+    });
     was_allocated
 }
 

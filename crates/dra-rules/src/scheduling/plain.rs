@@ -198,10 +198,8 @@ pub fn matches_affinity(pod: &Pod, node: &Node) -> bool {
     if !labels.all(|(key, value)| node.metadata.label(key) == Some(value)) {
         return false;
     }
-    let affinity = pod.spec.affinity.as_ref();
-    let affinity = affinity.and_then(|affinity| affinity.node_affinity.as_ref());
-    let required = affinity.and_then(|a| a.required_during_scheduling_ignored_during_execution.as_ref());
-    required.is_none_or(|selector| selector.matches(&node.metadata).unwrap_or(false))
+    pod.required_affinity()
+        .is_none_or(|selector| selector.matches(&node.metadata).unwrap_or(false))
 }
 
 /// Returns a port of the node that the pod needs and another pod there has, with that pod.

@@ -11,10 +11,11 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use itertools::Itertools;
+
 use super::cycle::{Scheduler, Start};
-use super::fixes::{Effort, MOST_STEPS, Subject};
+use super::fixes::{Effort, Subject};
 use super::locality::Localities;
-use super::parallel::judge_all;
 use super::placement::release;
 use super::plain::{Lack, UNSCHEDULABLE, lacks, matches_affinity, tells_unfit};
 use super::profiles::other_scheduler;
@@ -24,8 +25,8 @@ use crate::owners::{Lineage, OwnerName, Replacing, Rollout, is_starting, waiting
 use crate::reservation::{claim_names, is_former};
 use dra_allocator::devices::PoolStatus;
 use dra_model::{
-    AllocatedDevice, Change, Claim, ClaimStatus, Cluster, ClusterBuilder, Gap, Key, Kind, Node, Object, Pod,
-    PoolId, Slice, Str,
+    AllocatedDevice, Change, Claim, ClaimStatus, Cluster, ClusterBuilder, Gap, Key, Kind, Node, NodeSpec,
+    Object, Pod, PoolId, Slice, Str,
 };
 
 /// Maximum number of nodes searched for sufficient pods: those judged first, fewest consumers first.
@@ -178,7 +179,7 @@ pub fn emptied(scheduler: &Scheduler, subject: &Subject) -> Scheduler {
     let cluster = scheduler.cluster();
     let mut builder = ClusterBuilder::default();
     for node in cluster.nodes() {
-        builder.add(Object::Node(opened(node)));
+        builder.add(Object::Node(changed(node, open)));
     }
     for class in cluster.classes() {
         builder.add(Object::DeviceClass(Arc::clone(class)));
@@ -220,36 +221,27 @@ fn is_same(one: &Pod, other: &Pod) -> bool {
     one.key() == other.key()
 }
 
-/// A tainted node without its taints.
-fn bare(node: &Node) -> Option<Arc<Node>> {
-    let mut changed = node.clone();
-    changed.spec.taints.clear();
-    (!node.spec.taints.is_empty()).then(|| Arc::new(changed))
-}
-
-fn opened(node: &Arc<Node>) -> Arc<Node> {
-    if !node.spec.unschedulable && node.spec.taints.is_empty() {
+/// The node with another spec; the same one where nothing changes.
+fn changed(node: &Arc<Node>, change: fn(&mut NodeSpec)) -> Arc<Node> {
+    let mut changed = Node::clone(node);
+    change(&mut changed.spec);
+    if changed.spec == node.spec {
         return Arc::clone(node);
     }
-    let mut node = Node::clone(node);
-    node.spec.unschedulable = false;
-    node.spec.taints.clear();
-    Arc::new(node)
+    Arc::new(changed)
 }
 
-/// A cordoned node without the flag, and without the taint that the node controller puts there for it.
-fn uncordoned(node: &Node) -> Option<Arc<Node>> {
-    let mut changed = node.clone();
-    changed.spec.unschedulable = false;
-    changed.spec.taints.retain(|taint| taint.key != UNSCHEDULABLE);
-    node.spec.unschedulable.then(|| Arc::new(changed))
+fn open(spec: &mut NodeSpec) {
+    spec.unschedulable = false;
+    spec.taints.clear();
 }
 
-/// A node that cannot run pods, without the taints that tell that.
-fn restored(node: &Node) -> Option<Arc<Node>> {
-    let mut changed = node.clone();
-    changed.spec.taints.retain(|taint| !tells_unfit(&taint.key));
-    (changed.spec.taints.len() < node.spec.taints.len()).then(|| Arc::new(changed))
+/// Takes the flag from a cordoned node, and the taint that the node controller puts there for it.
+fn uncordon(spec: &mut NodeSpec) {
+    if spec.unschedulable {
+        spec.unschedulable = false;
+        spec.taints.retain(|taint| taint.key != UNSCHEDULABLE);
+    }
 }
 
 fn untainted(slice: &Arc<Slice>) -> Arc<Slice> {
@@ -286,7 +278,7 @@ pub fn waiting(
     let mut fitting = Vec::new();
     // If it fits on some, more of them add nothing.
     for some in nodes.chunks(TOGETHER) {
-        let judged = judge_all(cycle, some, effort.budget, effort.observer, effort.run);
+        let judged = effort.judge_all(cycle, some);
         fitting.extend(self::fitting(&judged));
         answers.extend(judged);
         if fitting.len() >= MOST_NODES {
@@ -358,9 +350,16 @@ pub fn waiting(
     }
     search
         .untainted(emptied.cluster(), &fitting)
-        .or_else(|| search.changed(&fitting, uncordoned).map(Waiting::Uncordoned))
-        .or_else(|| search.changed(&fitting, restored).map(Waiting::Restored))
-        .or_else(|| search.changed(&fitting, bare).map(Waiting::NodesUntainted))
+        .or_else(|| search.changed(&fitting, uncordon).map(Waiting::Uncordoned))
+        .or_else(|| {
+            // What tells that a node cannot run pods.
+            let restore = |spec: &mut NodeSpec| spec.taints.retain(|taint| !tells_unfit(&taint.key));
+            search.changed(&fitting, restore).map(Waiting::Restored)
+        })
+        .or_else(|| {
+            let bare = |spec: &mut NodeSpec| spec.taints.clear();
+            search.changed(&fitting, bare).map(Waiting::NodesUntainted)
+        })
         .or_else(|| search.spared(&fitting))
         .unwrap_or(Waiting::Unknown(Uncertain::NotFound(fitting)))
 }
@@ -424,11 +423,7 @@ impl Search<'_> {
     }
 
     fn is_spent(&self) -> bool {
-        let Effort { budget, observer, .. } = self.effort;
-        self.trials.get() >= MOST_TRIALS
-            || budget.is_spent()
-            || observer.cancelled()
-            || self.cluster().meter().exhausted().is_some()
+        self.trials.get() >= MOST_TRIALS || self.effort.is_spent(self.cluster())
     }
 
     /// Returns the pods that would have to finish for the subject to fit on one of the nodes; `all` are the nodes it
@@ -724,23 +719,15 @@ impl Search<'_> {
         if all.len() <= count {
             return None;
         }
-        let members: Vec<&Consumer> = all.iter().collect();
-        let mut places: Vec<usize> = (0..count).collect();
-        for _ in 0..MOST_SUBSETS {
-            let some = places.iter().map(|place| members[*place].clone()).collect();
+        let mut subsets = all.iter().combinations(count);
+        for some in subsets.by_ref().take(MOST_SUBSETS) {
+            let some = some.into_iter().cloned().collect();
             if self.is_spent() || !self.fits_around(around, &some) || self.fits(&some).is_none() {
                 return None;
             }
-            let moving = (0..count)
-                .rev()
-                .find(|at| places[*at] < members.len() - count + at);
-            let Some(moving) = moving else { return Some(all) };
-            places[moving] += 1;
-            for at in moving + 1..count {
-                places[at] = places[at - 1] + 1;
-            }
         }
-        None
+        let are_all = subsets.next().is_none();
+        are_all.then_some(all)
     }
 
     fn around(&self, node: &Str) -> Option<Around> {
@@ -768,10 +755,7 @@ impl Search<'_> {
             return BTreeSet::new();
         };
         self.trials.set(self.trials.get() + 1);
-        let Effort { budget, observer, .. } = self.effort;
-        let judgment = cycle.judge(node, budget.limits(MOST_STEPS), *observer);
-        budget.spend(judgment.work);
-        let Verdict::Plain(plain) = &judgment.verdict else {
+        let Verdict::Plain(plain) = self.effort.judge(&cycle, node).verdict else {
             return BTreeSet::new();
         };
         if !plain.preemption_may_help() {
@@ -825,12 +809,7 @@ impl Search<'_> {
         end(&mut cluster, &around.held, ended);
         let scheduler = around.scheduler.fork(&cluster);
         match &self.subject.start(&scheduler) {
-            Start::Cycle(cycle) => {
-                let Effort { budget, observer, .. } = self.effort;
-                let judgment = cycle.judge(&around.node, budget.limits(MOST_STEPS), *observer);
-                budget.spend(judgment.work);
-                judgment.verdict.fits()
-            }
+            Start::Cycle(cycle) => self.effort.judge(cycle, &around.node).verdict.fits(),
             _ => false,
         }
     }
@@ -845,9 +824,6 @@ impl Search<'_> {
         });
         let held: Held = held.filter_map(|claim| self.holding(claim)).collect();
         let pools = end(&mut cluster, &held, ended);
-        let scheduler = self.scheduler.fork(&cluster);
-        let start = self.subject.start(&scheduler);
-        let Start::Cycle(cycle) = &start else { return None };
         // What is free now, and whose place: all other nodes are as they were.
         let left: BTreeSet<&Str> = ended
             .iter()
@@ -855,25 +831,12 @@ impl Search<'_> {
             .collect();
         let is_own = |claim: &Arc<Claim>| held.contains_key(&claim.key());
         let is_everywhere = self.own.iter().any(is_own);
-        let nodes: Vec<&Arc<Node>> = cluster
-            .nodes()
-            .filter(|node| {
-                let name = &node.metadata.name;
-                is_everywhere
-                    || left.contains(name)
-                    || self.localities.pools(name).any(|pool| pools.contains(pool))
-            })
-            .collect();
-        let Effort {
-            budget,
-            observer,
-            run,
-            ..
-        } = self.effort;
-        let answers = judge_all(cycle, &nodes, budget, *observer, run);
-        let fits = fitting(&answers);
-        let is_known = error(&answers).is_none() && !cycle.meter().is_exhausted();
-        (is_known && !fits.is_empty()).then_some(fits)
+        self.fits_among(&cluster, |node| {
+            let name = &node.metadata.name;
+            is_everywhere
+                || left.contains(name)
+                || self.localities.pools(name).any(|pool| pools.contains(pool))
+        })
     }
 
     /// Returns whether the subject fits when no pod finishes but the claim controller deallocates what only pods that are gone hold.
@@ -938,33 +901,30 @@ impl Search<'_> {
     }
 
     /// The nodes that the subject fits on once those of `fitting` that `change` can change are changed.
-    fn changed(&self, fitting: &[Str], change: fn(&Node) -> Option<Arc<Node>>) -> Option<Vec<Str>> {
+    fn changed(&self, fitting: &[Str], change: fn(&mut NodeSpec)) -> Option<Vec<Str>> {
         let mut cluster = self.cluster().clone();
-        let nodes = fitting.iter().filter_map(|name| self.cluster().node(name));
-        let changed: Vec<Arc<Node>> = nodes.filter_map(|node| change(node)).collect();
-        if changed.is_empty() {
-            return None;
+        let mut is_changed = false;
+        for node in fitting.iter().filter_map(|name| self.cluster().node(name)) {
+            let changed = changed(node, change);
+            is_changed |= !Arc::ptr_eq(&changed, node);
+            cluster.apply(Change::Put(Object::Node(changed)));
         }
-        for node in changed {
-            cluster.apply(Change::Put(Object::Node(node)));
-        }
-        self.fits_in(&cluster)
+        is_changed.then(|| self.fits_in(&cluster)).flatten()
     }
 
     /// The nodes of `cluster` that the subject fits on; nothing if there are none, or if some are unknown.
     fn fits_in(&self, cluster: &Cluster) -> Option<Vec<Str>> {
+        self.fits_among(cluster, |_| true)
+    }
+
+    /// The same among some nodes.
+    fn fits_among(&self, cluster: &Cluster, is_one: impl Fn(&Node) -> bool) -> Option<Vec<Str>> {
         let scheduler = self.scheduler.fork(cluster);
         let start = self.subject.start(&scheduler);
         let Start::Cycle(cycle) = &start else { return None };
-        let nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
-        let Effort {
-            budget,
-            observer,
-            run,
-            ..
-        } = self.effort;
-        let answers = judge_all(cycle, &nodes, budget, *observer, run);
-        let fits = self::fitting(&answers);
+        let nodes: Vec<&Arc<Node>> = cluster.nodes().filter(|node| is_one(node)).collect();
+        let answers = self.effort.judge_all(cycle, &nodes);
+        let fits = fitting(&answers);
         let is_known = error(&answers).is_none() && !cycle.meter().is_exhausted();
         (is_known && !fits.is_empty()).then_some(fits)
     }

@@ -1,18 +1,19 @@
 //! Hypothetical changes of a cluster: taints, nodes, released claims.
 
-use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use super::placement::release;
 use crate::reservation::claim_names;
+use dra_allocator::devices::rule_matches;
 use dra_model::{
     Change, Claim, Cluster, Device, DeviceId, Gap, Key, Kind, NO_EFFECT, NO_EXECUTE, NO_SCHEDULE, Object,
     Pod, Slice, Str, Taint, TaintRule,
 };
 
 /// Devices as `DRIVER/POOL/DEVICE`, where `*` stands for any.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, derive_more::Display)]
+#[display("{}/{}/{}", driver.as_deref().unwrap_or("*"), pool.as_deref().unwrap_or("*"), device.as_deref().unwrap_or("*"))]
 pub struct DevicePattern {
     /// Of this driver.
     pub driver: Option<Str>,
@@ -32,11 +33,13 @@ pub struct TaintDevices {
 }
 
 /// Taints to lift: `DRIVER/POOL/DEVICE=KEY[:EFFECT]`, or `rule/NAME` for a DeviceTaintRule.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, derive_more::Display)]
 pub enum Untaint {
     /// The rule goes.
+    #[display("rule/{_0}")]
     Rule(Str),
     /// Taints of slices and of rules that are about one of these devices go from the devices.
+    #[display("{devices}={key}{}{effect}", if effect.is_empty() { "" } else { ":" })]
     Devices {
         /// Devices.
         devices: DevicePattern,
@@ -223,7 +226,7 @@ fn lift(cluster: &mut Cluster, devices: &DevicePattern, key: &str, effect: &str)
                 any |= device.taints.len() != before;
             } else {
                 // What a rule that goes meant for other devices becomes their own taint.
-                for rule in rules.iter().filter(|rule| concerns(rule, &id)) {
+                for rule in rules.iter().filter(|rule| rule_matches(rule, &id)) {
                     device.taints.push(rule.spec.taint.clone());
                     any = true;
                 }
@@ -239,17 +242,6 @@ fn lift(cluster: &mut Cluster, devices: &DevicePattern, key: &str, effect: &str)
         found = true;
     }
     found
-}
-
-fn concerns(rule: &TaintRule, id: &DeviceId) -> bool {
-    rule.spec.device_selector.as_ref().is_some_and(|selector| {
-        let pattern = DevicePattern {
-            driver: selector.driver.clone(),
-            pool: selector.pool.clone(),
-            device: selector.device.clone(),
-        };
-        pattern.matches(id)
-    })
 }
 
 impl TaintDevices {
@@ -300,29 +292,6 @@ impl DevicePattern {
     pub fn matches(&self, id: &DeviceId) -> bool {
         let agrees = |wanted: &Option<Str>, is: &Str| wanted.as_ref().is_none_or(|wanted| wanted == is);
         agrees(&self.driver, &id.driver) && agrees(&self.pool, &id.pool) && agrees(&self.device, &id.device)
-    }
-}
-
-impl fmt::Display for DevicePattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let part = |part: &Option<Str>| part.clone().unwrap_or_else(|| "*".into());
-        write!(
-            f,
-            "{}/{}/{}",
-            part(&self.driver),
-            part(&self.pool),
-            part(&self.device)
-        )
-    }
-}
-
-impl fmt::Display for Untaint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rule(name) => write!(f, "rule/{name}"),
-            Self::Devices { devices, key, effect } if effect.is_empty() => write!(f, "{devices}={key}"),
-            Self::Devices { devices, key, effect } => write!(f, "{devices}={key}:{effect}"),
-        }
     }
 }
 

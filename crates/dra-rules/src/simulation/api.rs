@@ -12,8 +12,9 @@ use crate::controllers::{
     Action, Actor, ClaimName, ClaimWrite, ControllerName, Outcome, Owner, Plan, PodRef,
 };
 use crate::eviction::{DISRUPTION_TARGET, EVICTION_IN_PROGRESS, Eviction, disruption};
+use crate::owners::Replacing;
 use dra_model::{
-    Change, Claim, ClaimStatus, Condition, FINALIZER, Key, Kind, Object, Pod, PodClaimStatus, Str, Time,
+    Change, Claim, ClaimStatus, Condition, FINALIZER, Key, Kind, Object, Pod, PodClaimStatus, Str,
 };
 
 /// Time that a pod has to end when it does not say otherwise, in seconds.
@@ -91,7 +92,7 @@ impl World<'_> {
         let at = self
             .now
             .add_nanoseconds(grace_seconds.saturating_mul(1_000_000_000));
-        leaving.metadata.deletion_timestamp = Some(whole_seconds(at));
+        leaving.metadata.deletion_timestamp = Some(at.whole_seconds());
         leaving.metadata.deletion_grace_period_seconds = Some(grace_seconds);
         let conditions = &mut leaving.status.conditions;
         let is_it = |condition: &Condition| condition.type_ == DISRUPTION_TARGET;
@@ -106,7 +107,7 @@ impl World<'_> {
         } else if !is_lost(self.cluster(), pod) {
             self.ending.entry(at).or_default().push(reference);
         }
-        self.replace_at_once(pod);
+        self.replace(pod, Replacing::AtOnce);
     }
 
     /// The kubelet has confirmed the end of the pod.
@@ -123,7 +124,7 @@ impl World<'_> {
         if self.cluster().claims_of_owner(&reference.uid).next().is_some() {
             self.garbage.insert(reference.uid.clone());
         }
-        self.replace_once_gone(&pod);
+        self.replace(&pod, Replacing::OnceGone);
     }
 
     /// Carries out the writes of `plan`.
@@ -256,7 +257,7 @@ impl World<'_> {
             made.metadata.name = format!("{}sim-{number}", made.metadata.generate_name).into();
         }
         made.metadata.uid = made_up_uid("claim", number);
-        made.metadata.creation_timestamp = Some(whole_seconds(self.now));
+        made.metadata.creation_timestamp = Some(self.now.whole_seconds());
         let owner = made
             .metadata
             .controller()
@@ -309,7 +310,7 @@ impl World<'_> {
             self.remove_claim(key);
         } else if !claim.metadata.is_deleting() {
             let mut changed = (**claim).clone();
-            changed.metadata.deletion_timestamp = Some(whole_seconds(self.now));
+            changed.metadata.deletion_timestamp = Some(self.now.whole_seconds());
             self.put_claim(changed);
         }
         true
@@ -334,9 +335,4 @@ fn grace_seconds(pod: &Pod) -> i64 {
         Some(seconds) if seconds < 0 => 1,
         Some(seconds) => seconds,
     }
-}
-
-/// Times in objects have whole seconds.
-fn whole_seconds(time: Time) -> Time {
-    Time::from_unix_seconds(time.unix_seconds())
 }

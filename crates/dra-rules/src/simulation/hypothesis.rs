@@ -67,7 +67,7 @@ pub fn put_rule(cluster: &Cluster, rule: &TaintRule, now: Time) -> Result<Change
         taint.time_added = if taint.effect != old.effect
             && (taint.time_added.is_none() || taint.time_added == old.time_added)
         {
-            Some(whole_seconds(now))
+            Some(now.whole_seconds())
         } else {
             taint.time_added.or(old.time_added)
         };
@@ -76,12 +76,12 @@ pub fn put_rule(cluster: &Cluster, rule: &TaintRule, now: Time) -> Result<Change
         stored.metadata.generation += i64::from(!is_same);
         stored.status = known.status.clone();
     } else {
-        taint.time_added = taint.time_added.or(Some(whole_seconds(now)));
+        taint.time_added = taint.time_added.or(Some(now.whole_seconds()));
         stored.metadata = Meta {
             name: rule.metadata.name.clone(),
             uid: format!("simulated-rule-{}", rule.metadata.name).into(),
             generation: 1,
-            creation_timestamp: Some(whole_seconds(now)),
+            creation_timestamp: Some(now.whole_seconds()),
             ..Meta::default()
         };
         stored.status = dra_model::TaintRuleStatus::default();
@@ -190,10 +190,6 @@ pub fn selects_any(cluster: &Cluster, rule: &TaintRule) -> bool {
         let held: BTreeSet<&DeviceId> = cluster.allocated_devices().map(|(device, _)| device).collect();
         held.into_iter().any(|device| rule_matches(rule, device))
     }
-}
-
-fn whole_seconds(time: Time) -> Time {
-    Time::from_unix_seconds(time.unix_seconds())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::eviction::Eviction;
 use dra_allocator::devices::Origin;
-use dra_model::{DeviceId, Str, TaintRule};
+use dra_model::{DeviceId, Str};
 
 /// A taint that makes a pod go.
 #[serde_with_macros::skip_serializing_none]
@@ -27,52 +27,21 @@ pub struct ReasonItem {
 /// The taints of evictions, and what they are as reasons.
 type SharedReasons = (Arc<[Origin]>, Arc<[ReasonItem]>);
 
-/// Makes reasons of taints. The one of a rule is made once for all pods that follow one another, and so are all those of an eviction.
+/// Makes reasons of taints: once for all pods that follow one another and go for the same ones.
 #[derive(Default)]
-pub(super) struct Reasons {
-    last: Option<(Arc<TaintRule>, ReasonItem)>,
-    last_all: Option<SharedReasons>,
-    grace_period: Option<(i64, Str)>,
-}
+pub(super) struct Reasons(Option<SharedReasons>);
 
 impl Reasons {
-    /// The taint as a reason.
-    pub(super) fn of(&mut self, origin: &Origin) -> ReasonItem {
-        let Origin::Rule(rule) = origin else {
-            return ReasonItem::of(origin);
-        };
-        match &self.last {
-            Some((last, item)) if Arc::ptr_eq(last, rule) => item.clone(),
-            _ => {
-                let item = ReasonItem::of(origin);
-                self.last = Some((Arc::clone(rule), item.clone()));
-                item
-            }
-        }
-    }
-
     /// All taints of an eviction.
     pub(super) fn all(&mut self, eviction: &Eviction) -> Arc<[ReasonItem]> {
-        if let Some((of, items)) = &self.last_all
+        if let Some((of, items)) = &self.0
             && Arc::ptr_eq(of, &eviction.reasons)
         {
             return Arc::clone(items);
         }
-        let items: Arc<[ReasonItem]> = eviction.reasons.iter().map(|origin| self.of(origin)).collect();
-        self.last_all = Some((Arc::clone(&eviction.reasons), Arc::clone(&items)));
+        let items: Arc<[ReasonItem]> = eviction.reasons.iter().map(ReasonItem::of).collect();
+        self.0 = Some((Arc::clone(&eviction.reasons), Arc::clone(&items)));
         items
-    }
-
-    /// Returns how long a pod has to end, in words.
-    pub(super) fn grace_period(&mut self, seconds: i64) -> Str {
-        match &self.grace_period {
-            Some((of, text)) if *of == seconds => text.clone(),
-            _ => {
-                let text: Str = format!("grace period {seconds}s").into();
-                self.grace_period = Some((seconds, text.clone()));
-                text
-            }
-        }
     }
 }
 
@@ -112,11 +81,7 @@ impl ReasonItem {
             Origin::Slice { slice, device, .. } => Self {
                 rule: None,
                 slice: Some(slice.metadata.name.clone()),
-                device: Some(DeviceReference {
-                    driver: slice.spec.driver.clone(),
-                    pool: slice.spec.pool.name.clone(),
-                    device: device.clone(),
-                }),
+                device: Some(slice.pool_id().device(device).into()),
                 taint,
             },
         }

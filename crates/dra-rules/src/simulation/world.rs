@@ -339,20 +339,16 @@ impl<'s> World<'s> {
 
     /// Carries the writes of `plan` out, unless they go in circles.
     fn carry(&mut self, plan: &Plan) -> Outcome {
-        let objects = plan.objects();
-        let mut looping = Vec::new();
-        for object in objects {
-            let Some(writes) = self.writes.get_mut(&object) else {
-                self.writes.insert(object, 1);
-                continue;
-            };
+        let mut is_loop = false;
+        for object in plan.objects() {
+            let writes = self.writes.entry(object.clone()).or_default();
             *writes += 1;
             if *writes > WRITES_OF_A_LOOP {
-                looping.push(object);
+                is_loop = true;
+                self.looping.insert(object);
             }
         }
-        if !looping.is_empty() {
-            self.looping.extend(looping);
+        if is_loop {
             return Outcome::Done;
         }
         match self.write_all(plan) {
@@ -418,22 +414,14 @@ impl<'s> World<'s> {
         self.numbers
     }
 
-    pub(super) fn replace_at_once(&mut self, pod: &Arc<Pod>) {
-        if Replacing::of(self.cluster(), pod) == Replacing::AtOnce {
-            self.replace(pod);
-        }
-    }
-
-    pub(super) fn replace_once_gone(&mut self, pod: &Arc<Pod>) {
-        if Replacing::of(self.cluster(), pod) == Replacing::OnceGone {
-            self.replace(pod);
-        }
-    }
-
-    fn replace(&mut self, pod: &Arc<Pod>) {
+    /// Replaces the pod, if its owner does that at this time.
+    pub(super) fn replace(&mut self, pod: &Arc<Pod>, when: Replacing) {
         let original = PodRef::of(pod);
         // A taint that is tolerated for some time lets the replacement in and evicts it too: this would never end.
-        if self.is_rehearsal() || self.replacements.contains_key(&original) {
+        if Replacing::of(self.cluster(), pod) != when
+            || self.is_rehearsal()
+            || self.replacements.contains_key(&original)
+        {
             return;
         }
         let number = self.number();

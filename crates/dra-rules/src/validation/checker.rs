@@ -1,6 +1,6 @@
-//! Paths and violations: what `field.Path` and `field.Error` are to the API server.
+//! Values with their paths, and violations: what `field.Path` and `field.Error` are to the API server.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Display};
 
 use serde_json::Value;
@@ -11,24 +11,53 @@ use dra_model::go_quote;
 
 /// Path within an object.
 #[derive(Clone, Copy)]
-pub(super) enum Path<'p> {
+enum Path<'p> {
     Root(&'p str),
     Child(&'p Path<'p>, &'p str),
     Index(&'p Path<'p>, usize),
     Key(&'p Path<'p>, &'p str),
 }
 
-impl<'p> Path<'p> {
-    pub(super) fn child(&'p self, name: &'p str) -> Self {
-        Self::Child(self, name)
+/// A value within an object, and where it is; null where there is none.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'p> {
+    path: Path<'p>,
+    pub(super) value: &'p Value,
+}
+
+impl<'p> Place<'p> {
+    pub(super) fn root(path: &'p str, value: &'p Value) -> Self {
+        let path = Path::Root(path);
+        Self { path, value }
+    }
+
+    pub(super) fn child(&'p self, field: &'p str) -> Self {
+        let path = Path::Child(&self.path, field);
+        let value = &self.value[field];
+        Self { path, value }
     }
 
     pub(super) fn index(&'p self, index: usize) -> Self {
-        Self::Index(self, index)
+        let path = Path::Index(&self.path, index);
+        let value = &self.value[index];
+        Self { path, value }
     }
 
     pub(super) fn key(&'p self, key: &'p str) -> Self {
-        Self::Key(self, key)
+        let path = Path::Key(&self.path, key);
+        let value = &self.value[key];
+        Self { path, value }
+    }
+
+    /// The items of a list; none where there is no list.
+    pub(super) fn each(&'p self) -> impl Iterator<Item = Self> {
+        let count = self.value.as_array().map_or(0, Vec::len);
+        (0..count).map(|index| self.index(index))
+    }
+
+    /// The text; empty where there is none.
+    pub(super) fn text(&self) -> &'p str {
+        as_text(self.value)
     }
 }
 
@@ -73,58 +102,58 @@ impl<'c> Checker<'c> {
         }
     }
 
-    fn add(&mut self, path: &Path<'_>, what: fmt::Arguments<'_>) {
+    fn add(&mut self, at: &Place<'_>, what: fmt::Arguments<'_>) {
         if self.found.len() < Self::MOST {
-            self.found.push(format!("{path}: {what}"));
+            self.found.push(format!("{}: {what}", at.path));
         } else {
             self.more += 1;
         }
     }
 
-    pub(super) fn required(&mut self, path: &Path<'_>, why: &str) {
+    pub(super) fn required(&mut self, at: &Place<'_>, why: &str) {
         if why.is_empty() {
-            self.add(path, format_args!("Required value"));
+            self.add(at, format_args!("Required value"));
         } else {
-            self.add(path, format_args!("Required value: {why}"));
+            self.add(at, format_args!("Required value: {why}"));
         }
     }
 
     /// `value` as the server shows it: texts in quotes.
-    pub(super) fn invalid(&mut self, path: &Path<'_>, value: impl Display, why: impl Display) {
-        self.add(path, format_args!("Invalid value: {value}: {why}"));
+    pub(super) fn invalid(&mut self, at: &Place<'_>, value: impl Display, why: impl Display) {
+        self.add(at, format_args!("Invalid value: {value}: {why}"));
     }
 
-    pub(super) fn invalid_text(&mut self, path: &Path<'_>, text: &str, why: impl Display) {
-        self.invalid(path, quoted(text), why);
+    pub(super) fn invalid_text(&mut self, at: &Place<'_>, text: &str, why: impl Display) {
+        self.invalid(at, quoted(text), why);
     }
 
-    pub(super) fn all_invalid(&mut self, path: &Path<'_>, text: &str, problems: Vec<String>) {
+    pub(super) fn all_invalid(&mut self, at: &Place<'_>, text: &str, problems: Vec<String>) {
         for problem in problems {
-            self.invalid_text(path, text, problem);
+            self.invalid_text(at, text, problem);
         }
     }
 
-    pub(super) fn forbidden(&mut self, path: &Path<'_>, why: &str) {
-        self.add(path, format_args!("Forbidden: {why}"));
+    pub(super) fn forbidden(&mut self, at: &Place<'_>, why: &str) {
+        self.add(at, format_args!("Forbidden: {why}"));
     }
 
-    pub(super) fn too_long(&mut self, path: &Path<'_>, most: usize) {
-        self.add(path, format_args!("Too long: may not be more than {most} bytes"));
+    pub(super) fn too_long(&mut self, at: &Place<'_>, most: usize) {
+        self.add(at, format_args!("Too long: may not be more than {most} bytes"));
     }
 
-    pub(super) fn duplicate(&mut self, path: &Path<'_>, text: &str) {
-        self.add(path, format_args!("Duplicate value: {}", quoted(text)));
+    pub(super) fn duplicate(&mut self, at: &Place<'_>, text: &str) {
+        self.add(at, format_args!("Duplicate value: {}", quoted(text)));
     }
 
-    pub(super) fn not_found(&mut self, path: &Path<'_>, text: &str, why: &str) {
-        self.add(path, format_args!("Not found: {}{why}", quoted(text)));
+    pub(super) fn not_found(&mut self, at: &Place<'_>, text: &str, why: &str) {
+        self.add(at, format_args!("Not found: {}{why}", quoted(text)));
     }
 
-    pub(super) fn not_supported(&mut self, path: &Path<'_>, text: &str, supported: &[&str]) {
+    pub(super) fn not_supported(&mut self, at: &Place<'_>, text: &str, supported: &[&str]) {
         let supported: Vec<String> = supported.iter().map(|one| quoted(one)).collect();
         let supported = supported.join(", ");
         self.add(
-            path,
+            at,
             format_args!(
                 "Unsupported value: {}: supported values: {supported}",
                 quoted(text)
@@ -133,42 +162,53 @@ impl<'c> Checker<'c> {
     }
 
     /// Returns whether a list is no longer than it may be. The server looks no further into one that is.
-    pub(super) fn has_room(&mut self, path: &Path<'_>, count: usize, most: usize) -> bool {
+    pub(super) fn has_room(&mut self, at: &Place<'_>, count: usize, most: usize) -> bool {
         if count > most {
             self.add(
-                path,
+                at,
                 format_args!("Too many: {count}: must have at most {most} items"),
             );
         }
         count <= most
     }
 
-    /// Looks at each item of a list that may have `most`, and that may not have two with the same key.
-    pub(super) fn set<'v>(
+    /// Looks at each item of a list that may have `most`. Returns whether it has no more.
+    pub(super) fn list(
         &mut self,
-        path: &Path<'_>,
-        list: &'v [Value],
+        at: &Place<'_>,
         most: usize,
-        key: impl Fn(&'v Value) -> &'v str,
-        mut look: impl FnMut(&mut Self, &Path<'_>, &'v Value),
+        mut look: impl FnMut(&mut Self, &Place<'_>),
+    ) -> bool {
+        let has_room = self.has_room(at, at.each().count(), most);
+        if has_room {
+            at.each().for_each(|item| look(self, &item));
+        }
+        has_room
+    }
+
+    /// Looks at each item of a list that may have `most`, and that may not have two with the same text at the pointer `key`.
+    pub(super) fn set(
+        &mut self,
+        at: &Place<'_>,
+        most: usize,
+        key: &str,
+        look: impl FnMut(&mut Self, &Place<'_>),
     ) {
-        if !self.has_room(path, list.len(), most) {
+        if !self.list(at, most, look) {
             return;
         }
-        let mut seen = std::collections::HashSet::new();
-        for (index, item) in list.iter().enumerate() {
-            look(self, &path.index(index), item);
-        }
-        for (index, item) in list.iter().enumerate() {
-            let key = key(item);
+        let mut seen = HashSet::new();
+        for item in at.each() {
+            let key = item.value.pointer(key).map_or("", as_text);
             if !seen.insert(key) {
-                self.duplicate(&path.index(index), key);
+                self.duplicate(&item, key);
             }
         }
     }
 
     /// Looks at a selector, and at an expression that computes an attribute. Returns what it costs at most.
-    pub(super) fn expression(&mut self, path: &Path<'_>, expression: &str, is_attribute: bool) -> u64 {
+    pub(super) fn expression(&mut self, at: &Place<'_>, is_attribute: bool) -> u64 {
+        let expression = at.text();
         let key = (is_attribute, expression.to_owned());
         let expressions = self.expressions;
         let admitted = self.admitted.entry(key).or_insert_with(|| {
@@ -181,7 +221,7 @@ impl<'c> Checker<'c> {
         match admitted.clone() {
             Ok(cost) => cost,
             Err(refusal) => {
-                self.add(path, format_args!("{refusal}"));
+                self.add(at, format_args!("{refusal}"));
                 match refusal {
                     Refusal::TooComplex { max_cost } => max_cost,
                     Refusal::TooLong | Refusal::Compile { .. } => 0,
@@ -221,15 +261,12 @@ pub(super) fn items<'v>(object: &'v Value, field: &str) -> &'v [Value] {
     object[field].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The texts of a list.
 pub(super) fn as_text(item: &Value) -> &str {
     item.as_str().unwrap_or_default()
 }
 
 /// The entries of a map.
-pub(super) fn entries<'v>(object: &'v Value, field: &str) -> impl Iterator<Item = (&'v str, &'v Value)> {
-    let map = object[field].as_object();
-    map.into_iter()
-        .flatten()
-        .map(|(key, value)| (key.as_str(), value))
+pub(super) fn entries(map: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let entries = map.as_object().into_iter().flatten();
+    entries.map(|(key, value)| (key.as_str(), value))
 }

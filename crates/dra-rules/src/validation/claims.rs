@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::checker::{Checker, Path, as_text, has, items, text};
+use super::checker::{Checker, Place, as_text, has, items, text};
 use super::parts;
 use dra_cel::MAX_COST;
-use dra_model::MOST_ALTERNATIVES;
+use dra_model::{MOST_ALTERNATIVES, names};
 
 const MOST_REQUESTS: usize = 32;
 const MOST_CONSTRAINTS: usize = 32;
@@ -16,38 +16,21 @@ const MOST_CONFIG: usize = 32;
 const MOST_DERIVED_ATTRIBUTES: usize = 32;
 
 /// What a claim asks for.
-pub(super) fn spec(checker: &mut Checker<'_>, at: &Path<'_>, spec: &Value) {
-    let devices = &spec["devices"];
+pub(super) fn spec(checker: &mut Checker<'_>, at: &Place<'_>) {
     let at = at.child("devices");
-    let requests = items(devices, "requests");
-    let names = RequestNames::of(requests);
-    let constrained = constrained_attributes(devices);
+    let names = RequestNames::of(items(at.value, "requests"));
+    let constrained = constrained_attributes(at.value);
     let mut cost: u64 = 0;
-    checker.set(
-        &at.child("requests"),
-        requests,
-        MOST_REQUESTS,
-        |request| text(request, "name"),
-        |checker, at, request| {
-            cost = cost.saturating_add(self::request(checker, at, request, &constrained));
-        },
-    );
-    let constraints = items(devices, "constraints");
-    let at_constraints = at.child("constraints");
-    if checker.has_room(&at_constraints, constraints.len(), MOST_CONSTRAINTS) {
-        for (index, constraint) in constraints.iter().enumerate() {
-            self::constraint(checker, &at_constraints.index(index), constraint, &names);
-        }
-    }
-    let configs = items(devices, "config");
-    let at_configs = at.child("config");
-    if checker.has_room(&at_configs, configs.len(), MOST_CONFIG) {
-        for (index, config) in configs.iter().enumerate() {
-            let at = at_configs.index(index);
-            names.check(checker, &at.child("requests"), items(config, "requests"));
-            parts::configuration(checker, &at, config);
-        }
-    }
+    checker.set(&at.child("requests"), MOST_REQUESTS, "/name", |checker, at| {
+        cost = cost.saturating_add(request(checker, at, &constrained));
+    });
+    checker.list(&at.child("constraints"), MOST_CONSTRAINTS, |checker, at| {
+        constraint(checker, at, &names);
+    });
+    checker.list(&at.child("config"), MOST_CONFIG, |checker, at| {
+        names.check(checker, &at.child("requests"));
+        parts::configuration(checker, at);
+    });
     if cost > MAX_COST {
         checker.forbidden(
             &at,
@@ -80,26 +63,20 @@ impl<'v> RequestNames<'v> {
     }
 
     /// Looks at references to requests.
-    fn check(&self, checker: &mut Checker<'_>, at: &Path<'_>, references: &[Value]) {
+    fn check(&self, checker: &mut Checker<'_>, at: &Place<'_>) {
         let why = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
-        checker.set(
-            at,
-            references,
-            MOST_REQUESTS,
-            as_text,
-            |checker, at, reference| {
-                let reference = as_text(reference);
-                if reference.matches('/').count() > 1 {
-                    return checker.invalid_text(at, reference, why);
-                }
-                for part in reference.split('/') {
-                    parts::label(checker, at, part);
-                }
-                if !self.has(reference) {
-                    checker.invalid_text(at, reference, why);
-                }
-            },
-        );
+        checker.set(at, MOST_REQUESTS, "", |checker, at| {
+            let reference = at.text();
+            if reference.matches('/').count() > 1 {
+                return checker.invalid_text(at, reference, why);
+            }
+            for part in reference.split('/') {
+                checker.all_invalid(at, part, names::label(part.as_bytes()));
+            }
+            if !self.has(reference) {
+                checker.invalid_text(at, reference, why);
+            }
+        });
     }
 }
 
@@ -125,91 +102,59 @@ fn constrained_attributes(devices: &Value) -> HashMap<&str, HashSet<&str>> {
 type Constrained<'v> = HashMap<&'v str, HashSet<&'v str>>;
 
 /// Looks at a request, and returns what its computed attributes cost at most.
-fn request(checker: &mut Checker<'_>, at: &Path<'_>, request: &Value, constrained: &Constrained<'_>) -> u64 {
-    let name = text(request, "name");
-    parts::label(checker, &at.child("name"), name);
-    let subrequests = items(request, "firstAvailable");
+fn request(checker: &mut Checker<'_>, at: &Place<'_>, constrained: &Constrained<'_>) -> u64 {
+    let name = text(at.value, "name");
+    parts::label(checker, &at.child("name"));
     let one_of = "exactly one of `exactly` or `firstAvailable` is required";
-    match (has(request, "exactly"), !subrequests.is_empty()) {
-        (false, false) => {
-            checker.required(at, one_of);
-            0
-        }
+    let mut cost: u64 = 0;
+    let has_subrequests = !items(at.value, "firstAvailable").is_empty();
+    match (has(at.value, "exactly"), has_subrequests) {
+        (false, false) => checker.required(at, one_of),
         (true, true) => {
             checker.invalid(at, "null", format_args!("{one_of}, but multiple fields are set"));
-            0
         }
-        (true, false) => wanted(
-            checker,
-            &at.child("exactly"),
-            &request["exactly"],
-            &[name],
-            constrained,
-        ),
+        (true, false) => cost = wanted(checker, &at.child("exactly"), &[name], constrained),
         (false, true) => {
-            let mut cost: u64 = 0;
-            checker.set(
-                &at.child("firstAvailable"),
-                subrequests,
-                MOST_ALTERNATIVES,
-                |subrequest| text(subrequest, "name"),
-                |checker, at, subrequest| {
-                    let own = text(subrequest, "name");
-                    parts::label(checker, &at.child("name"), own);
-                    let both = format!("{name}/{own}");
-                    let of_one = wanted(checker, at, subrequest, &[&both, name], constrained);
-                    cost = cost.saturating_add(of_one);
-                },
-            );
-            cost
+            let at = at.child("firstAvailable");
+            checker.set(&at, MOST_ALTERNATIVES, "/name", |checker, at| {
+                parts::label(checker, &at.child("name"));
+                let both = format!("{name}/{}", text(at.value, "name"));
+                let of_one = wanted(checker, at, &[&both, name], constrained);
+                cost = cost.saturating_add(of_one);
+            });
         }
     }
+    cost
 }
 
 /// Looks at what is asked of each device by a request that constraints call by one of `names`.
-fn wanted(
-    checker: &mut Checker<'_>,
-    at: &Path<'_>,
-    wanted: &Value,
-    names: &[&str],
-    constrained: &Constrained<'_>,
-) -> u64 {
-    let class = text(wanted, "deviceClassName");
-    let at_class = at.child("deviceClassName");
-    if class.is_empty() {
-        checker.required(&at_class, "");
-    } else {
-        parts::subdomain(checker, &at_class, class);
-    }
-    parts::selectors(checker, at, wanted);
-    let cost = derived_attributes(checker, at, wanted, names, constrained);
-    let count = wanted["count"].as_i64().unwrap_or_default();
+fn wanted(checker: &mut Checker<'_>, at: &Place<'_>, names: &[&str], constrained: &Constrained<'_>) -> u64 {
+    parts::needed(checker, &at.child("deviceClassName"), parts::subdomain);
+    parts::selectors(checker, at);
+    let cost = derived_attributes(checker, at, names, constrained);
     let at_count = at.child("count");
-    match text(wanted, "allocationMode") {
+    let count = at_count.value.as_i64().unwrap_or_default();
+    let at_mode = at.child("allocationMode");
+    match at_mode.text() {
         "All" if count != 0 => {
-            checker.invalid(
-                &at_count,
-                count,
-                "must not be specified when allocationMode is 'All'",
-            );
+            let why = "must not be specified when allocationMode is 'All'";
+            checker.invalid(&at_count, count, why);
         }
         "All" => {}
         // Both are what the server defaults.
         "ExactCount" | "" if count >= 0 => {}
         "ExactCount" | "" => checker.invalid(&at_count, count, "must be greater than zero"),
-        other => checker.not_supported(&at.child("allocationMode"), other, &["All", "ExactCount"]),
+        other => checker.not_supported(&at_mode, other, &["All", "ExactCount"]),
     }
-    let at = at.child("tolerations");
-    for (index, toleration) in items(wanted, "tolerations").iter().enumerate() {
-        parts::toleration(checker, &at.index(index), toleration);
+    for toleration in at.child("tolerations").each() {
+        parts::toleration(checker, &toleration);
     }
     cost
 }
 
 fn derived_attributes(
     checker: &mut Checker<'_>,
-    at: &Path<'_>,
-    wanted: &Value,
+    at: &Place<'_>,
     names: &[&str],
     constrained: &Constrained<'_>,
 ) -> u64 {
@@ -222,39 +167,27 @@ fn derived_attributes(
         })
     };
     let mut cost: u64 = 0;
-    checker.set(
-        &at.child("derivedAttributes"),
-        items(wanted, "derivedAttributes"),
-        MOST_DERIVED_ATTRIBUTES,
-        |attribute| text(attribute, "name"),
-        |checker, at, attribute| {
-            let (name, expression) = (text(attribute, "name"), text(attribute, "expression"));
-            let (at_name, at_expression) = (at.child("name"), at.child("expression"));
-            if name.is_empty() {
-                checker.required(&at_name, "");
-            } else {
-                parts::fully_qualified_name(checker, &at_name, name);
-                if !is_constrained(name) {
-                    let why = "must be referenced by at least one matchAttribute or distinctAttribute constraint targeting this request";
-                    checker.invalid_text(&at_name, name, why);
-                }
+    let at = at.child("derivedAttributes");
+    checker.set(&at, MOST_DERIVED_ATTRIBUTES, "/name", |checker, at| {
+        parts::needed(checker, &at.child("name"), |checker, at| {
+            parts::fully_qualified_name(checker, at);
+            if !is_constrained(at.text()) {
+                let why = "must be referenced by at least one matchAttribute or distinctAttribute constraint targeting this request";
+                checker.invalid_text(at, at.text(), why);
             }
-            if expression.is_empty() {
-                checker.required(&at_expression, "");
-            } else {
-                cost = cost.saturating_add(checker.expression(&at_expression, expression, true));
-            }
-        },
-    );
+        });
+        parts::needed(checker, &at.child("expression"), |checker, at| {
+            cost = cost.saturating_add(checker.expression(at, true));
+        });
+    });
     cost
 }
 
-fn constraint(checker: &mut Checker<'_>, at: &Path<'_>, constraint: &Value, names: &RequestNames<'_>) {
-    names.check(checker, &at.child("requests"), items(constraint, "requests"));
-    let attributes = ["matchAttribute", "distinctAttribute"];
-    let mut set = attributes
+fn constraint(checker: &mut Checker<'_>, at: &Place<'_>, names: &RequestNames<'_>) {
+    names.check(checker, &at.child("requests"));
+    let mut set = ["matchAttribute", "distinctAttribute"]
         .into_iter()
-        .filter(|field| has(constraint, field))
+        .filter(|field| has(at.value, field))
         .peekable();
     if set.peek().is_none() {
         checker.required(
@@ -263,24 +196,18 @@ fn constraint(checker: &mut Checker<'_>, at: &Path<'_>, constraint: &Value, name
         );
     }
     for field in set {
-        parts::fully_qualified_name(checker, &at.child(field), text(constraint, field));
+        parts::fully_qualified_name(checker, &at.child(field));
     }
 }
 
 /// What a class says. Mirrors `resource/validation/validation.go`, `validateDeviceClassSpec`, v1.37.2.
-pub(super) fn class(checker: &mut Checker<'_>, at: &Path<'_>, spec: &Value) {
-    parts::selectors(checker, at, spec);
-    let configs = items(spec, "config");
-    let at_configs = at.child("config");
-    if checker.has_room(&at_configs, configs.len(), MOST_CONFIG) {
-        for (index, config) in configs.iter().enumerate() {
-            parts::configuration(checker, &at_configs.index(index), config);
-        }
-    }
-    if let Some(name) = spec["extendedResourceName"].as_str() {
-        let at = at.child("extendedResourceName");
+pub(super) fn class(checker: &mut Checker<'_>, at: &Place<'_>) {
+    parts::selectors(checker, at);
+    checker.list(&at.child("config"), MOST_CONFIG, parts::configuration);
+    let at = at.child("extendedResourceName");
+    if let Some(name) = at.value.as_str() {
         let is_native = !name.contains('/') || name.contains("kubernetes.io/");
-        let of_quota = dra_model::names::qualified_name(&format!("requests.{name}"));
+        let of_quota = names::qualified_name(&format!("requests.{name}"));
         if is_native || name.starts_with("requests.") || !of_quota.is_empty() {
             checker.invalid_text(&at, name, "must be a valid extended resource name");
         }

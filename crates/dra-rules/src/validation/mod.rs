@@ -7,7 +7,7 @@
 //!
 //! - `claims`, `slices`, `pods`: the kinds;
 //! - `parts`: what several kinds have: selectors, taints, tolerations, configuration, node selectors;
-//! - `checker`: paths and violations;
+//! - `checker`: values with their paths, and violations;
 //! - `webhook`: refusals of what a webhook could not be asked about.
 
 mod checker;
@@ -19,7 +19,7 @@ mod webhook;
 
 use serde_json::Value;
 
-use self::checker::{Checker, Path};
+use self::checker::{Checker, Place};
 pub use self::webhook::Webhook;
 use dra_cel::Environment;
 use dra_model::{Cluster, DeviceRequest, Kind, Object};
@@ -38,22 +38,21 @@ pub struct Violations {
 /// says.
 pub fn validate(kind: Kind, object: &Value, within: &str, expressions: &Environment) -> Violations {
     let mut checker = Checker::new(expressions);
-    let root = Path::Root(within);
-    let spec = &object["spec"];
+    let root = Place::root(within, object);
     let at = root.child("spec");
     if within.is_empty() && is_validated(kind) {
-        parts::metadata(&mut checker, &root, object);
+        parts::metadata(&mut checker, &root.child("metadata"));
     }
     match kind {
-        Kind::ResourceClaim => claims::spec(&mut checker, &at, spec),
+        Kind::ResourceClaim => claims::spec(&mut checker, &at),
         Kind::ResourceClaimTemplate => {
-            parts::template_metadata(&mut checker, &at.child("metadata"), &spec["metadata"]);
-            claims::spec(&mut checker, &at.child("spec"), &spec["spec"]);
+            parts::template_metadata(&mut checker, &at.child("metadata"));
+            claims::spec(&mut checker, &at.child("spec"));
         }
-        Kind::DeviceClass => claims::class(&mut checker, &at, spec),
-        Kind::ResourceSlice => slices::spec(&mut checker, &at, spec),
-        Kind::DeviceTaintRule => slices::rule(&mut checker, &at, spec),
-        Kind::Pod => pods::spec(&mut checker, &at, spec),
+        Kind::DeviceClass => claims::class(&mut checker, &at),
+        Kind::ResourceSlice => slices::spec(&mut checker, &at),
+        Kind::DeviceTaintRule => slices::rule(&mut checker, &at),
+        Kind::Pod => pods::spec(&mut checker, &at),
         _ => {}
     }
     checker.done()

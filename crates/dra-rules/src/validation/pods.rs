@@ -2,68 +2,55 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use serde_json::Value;
-
-use super::checker::{Checker, Path, has, items, text};
+use super::checker::{Checker, Place, has, text};
 use super::parts;
 
 /// Mirrors `core/validation/validation.go`, `validatePodResourceClaims`, v1.37.2.
-pub(super) fn spec(checker: &mut Checker<'_>, at: &Path<'_>, spec: &Value) {
-    let at_claims = at.child("resourceClaims");
+pub(super) fn spec(checker: &mut Checker<'_>, at: &Place<'_>) {
+    let claims = at.child("resourceClaims");
     let mut names = BTreeSet::new();
-    for (index, claim) in items(spec, "resourceClaims").iter().enumerate() {
-        let at = at_claims.index(index);
-        let name = text(claim, "name");
-        if name.is_empty() {
-            checker.required(&at.child("name"), "");
-        } else if names.insert(name) {
-            parts::label(checker, &at.child("name"), name);
-        } else {
-            checker.duplicate(&at.child("name"), name);
-        }
+    for claim in claims.each() {
+        let name = text(claim.value, "name");
+        parts::needed(checker, &claim.child("name"), |checker, at| {
+            if names.insert(name) {
+                parts::label(checker, at);
+            } else {
+                checker.duplicate(at, name);
+            }
+        });
         let sources = ["resourceClaimName", "resourceClaimTemplateName"];
-        match sources.map(|source| has(claim, source)) {
+        match sources.map(|source| has(claim.value, source)) {
             [true, true] => checker.invalid_text(
-                &at,
+                &claim,
                 name,
                 "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified",
             ),
             [false, false] => checker.invalid_text(
-                &at,
+                &claim,
                 name,
                 "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`",
             ),
             _ => {}
         }
-        for source in sources.into_iter().filter(|source| has(claim, source)) {
-            parts::subdomain(checker, &at.child(source), text(claim, source));
+        for source in sources.into_iter().filter(|source| has(claim.value, source)) {
+            parts::subdomain(checker, &claim.child(source));
         }
     }
-    let all = names.into_iter().collect::<Vec<_>>();
-    let names: HashSet<&str> = all.iter().copied().collect();
+    let names = Vec::from_iter(names);
     for field in ["containers", "initContainers", "ephemeralContainers"] {
-        let at = at.child(field);
-        for (index, container) in items(spec, field).iter().enumerate() {
-            let at = at.index(index);
-            let at = at.child("resources");
-            used(
-                checker,
-                &at.child("claims"),
-                &container["resources"],
-                &names,
-                &all,
-            );
+        for container in at.child(field).each() {
+            used(checker, &container.child("resources").child("claims"), &names);
         }
     }
 }
 
-/// The claims that a container uses. Mirrors `core/validation/validation.go`, `validateResourceClaimNames`, v1.37.2.
-fn used(checker: &mut Checker<'_>, at: &Path<'_>, resources: &Value, names: &HashSet<&str>, all: &[&str]) {
+/// The claims that a container uses of those with `names`, which are sorted. Mirrors `core/validation/validation.go`,
+/// `validateResourceClaimNames`, v1.37.2.
+fn used(checker: &mut Checker<'_>, at: &Place<'_>, names: &[&str]) {
     // Claims used as a whole, and claims with individually used requests.
     let (mut whole, mut parts_of, mut requests) = (HashSet::new(), HashSet::new(), HashSet::new());
-    for (index, claim) in items(resources, "claims").iter().enumerate() {
-        let at = at.index(index);
-        let (name, request) = (text(claim, "name"), text(claim, "request"));
+    for at in at.each() {
+        let (name, request) = (text(at.value, "name"), text(at.value, "request"));
         if name.is_empty() {
             checker.required(&at, "");
             continue;
@@ -76,16 +63,16 @@ fn used(checker: &mut Checker<'_>, at: &Path<'_>, resources: &Value, names: &Has
             }
             whole.insert(name);
         } else {
-            parts::label(checker, &at.child("request"), request);
+            parts::label(checker, &at.child("request"));
             parts_of.insert(name);
             if !requests.insert((name, request)) {
                 checker.duplicate(&at, &format!("{name}/{request}"));
             }
         }
-        if !names.contains(name) {
-            let which = match all {
+        if names.binary_search(&name).is_err() {
+            let which = match names {
                 [] => " which is empty".to_owned(),
-                all => format!(": {}", shown(all)),
+                names => format!(": {}", shown(names)),
             };
             let why = format!(": must be one of the names in pod.spec.resourceClaims{which}");
             checker.not_found(&at, name, &why);

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::checker::{Checker, Path, as_text, entries, has, items, text};
+use super::checker::{Checker, Place, entries, has, items, text};
 use super::parts;
 use dra_model::{Quantity, names};
 
@@ -24,135 +24,123 @@ const MOST_ATTRIBUTE_VALUES: usize = 48;
 const MOST_CONDITIONS: usize = 4;
 const MOST_VALID_VALUES: usize = 10;
 const LONGEST_VALUE: usize = 64;
-const UNSET_OR_TRUE: &str = "must be either unset or set to true";
 const LISTS: [&str; 4] = ["bools", "ints", "strings", "versions"];
 
 /// What a slice publishes.
-pub(super) fn spec(checker: &mut Checker<'_>, at: &Path<'_>, spec: &Value) {
-    parts::driver(checker, &at.child("driver"), text(spec, "driver"));
-    pool(checker, &at.child("pool"), &spec["pool"]);
-    nodes(checker, at, spec);
+pub(super) fn spec(checker: &mut Checker<'_>, at: &Place<'_>) {
+    parts::driver(checker, &at.child("driver"));
+    pool(checker, &at.child("pool"));
+    nodes(checker, at);
+    let spec = at.value;
     if has(spec, "sharedCounters") && has(spec, "devices") {
         checker.invalid_text(at, "", "only one of `sharedCounters` or `devices` is allowed");
     }
-    let devices = items(spec, "devices");
-    let most = if devices.iter().any(is_advanced) {
+    let most = if items(spec, "devices").iter().any(is_advanced) {
         MOST_ADVANCED_DEVICES
     } else {
         MOST_DEVICES
     };
     let per_device = spec["perDeviceNodeSelection"] == true;
-    checker.set(
-        &at.child("devices"),
-        devices,
-        most,
-        |device| text(device, "name"),
-        |checker, at, device| self::device(checker, at, device, per_device),
-    );
-    checker.set(
-        &at.child("sharedCounters"),
-        items(spec, "sharedCounters"),
-        MOST_COUNTER_SETS,
-        |set| text(set, "name"),
-        |checker, at, set| {
-            counters(checker, at, set, "name");
-        },
-    );
-    if let Some(attribute) = spec["partitionTypeAttribute"].as_str() {
-        partition_type(checker, at, spec, attribute);
+    checker.set(&at.child("devices"), most, "/name", |checker, at| {
+        device(checker, at, per_device);
+    });
+    let sets = at.child("sharedCounters");
+    checker.set(&sets, MOST_COUNTER_SETS, "/name", |checker, at| {
+        counters(checker, at, "name");
+    });
+    let attribute = at.child("partitionTypeAttribute");
+    if attribute.value.is_string() {
+        partition_type(checker, at, &attribute);
     }
-    skipped_operations(
-        checker,
-        &at.child("skipNodeOperations"),
-        items(spec, "skipNodeOperations"),
-    );
+    skipped_operations(checker, &at.child("skipNodeOperations"));
 }
 
-/// Looks at a name.
-type Look = fn(&mut Checker<'_>, &Path<'_>, &str);
+/// Looks at a text.
+type Look = fn(&mut Checker<'_>, &Place<'_>);
 
 /// What a rule says. Mirrors `resource/validation/validation.go`, `validateDeviceTaintRuleSpec`, v1.37.2.
-pub(super) fn rule(checker: &mut Checker<'_>, at: &Path<'_>, spec: &Value) {
-    let selector = &spec["deviceSelector"];
-    let at_selector = at.child("deviceSelector");
+pub(super) fn rule(checker: &mut Checker<'_>, at: &Place<'_>) {
+    let selector = at.child("deviceSelector");
     let named: [(&str, Look); 3] = [
         ("driver", parts::driver),
         ("pool", parts::pool),
         ("device", parts::label),
     ];
     for (field, look) in named {
-        if let Some(name) = selector[field].as_str() {
-            look(checker, &at_selector.child(field), name);
+        if selector.value[field].is_string() {
+            look(checker, &selector.child(field));
         }
     }
-    parts::taint(checker, &at.child("taint"), &spec["taint"]);
+    parts::taint(checker, &at.child("taint"));
 }
 
-fn pool(checker: &mut Checker<'_>, at: &Path<'_>, pool: &Value) {
-    parts::pool(checker, &at.child("name"), text(pool, "name"));
-    let number = |field: &str| pool[field].as_i64().unwrap_or_default();
-    let (count, generation) = (number("resourceSliceCount"), number("generation"));
-    if count <= 0 {
-        checker.invalid(
-            &at.child("resourceSliceCount"),
-            count,
-            "must be greater than zero",
-        );
-    }
-    if generation < 0 {
-        checker.invalid(
-            &at.child("generation"),
-            generation,
-            "must be greater than or equal to zero",
-        );
+fn pool(checker: &mut Checker<'_>, at: &Place<'_>) {
+    parts::pool(checker, &at.child("name"));
+    for (field, least, why) in [
+        ("resourceSliceCount", 1, "must be greater than zero"),
+        ("generation", 0, "must be greater than or equal to zero"),
+    ] {
+        let number = at.value[field].as_i64().unwrap_or_default();
+        if number < least {
+            checker.invalid(&at.child(field), number, why);
+        }
     }
 }
 
 /// Which nodes reach the devices of a slice.
-fn nodes(checker: &mut Checker<'_>, at: &Path<'_>, spec: &Value) {
-    let mut set = Vec::new();
-    if let Some(name) = spec["nodeName"].as_str() {
-        let at = at.child("nodeName");
-        if name.is_empty() {
-            checker.invalid_text(&at, name, "must be either unset or set to a non-empty string");
-        } else {
-            set.push("`nodeName`");
-            parts::subdomain(checker, &at, name);
-        }
-    }
-    if has(spec, "nodeSelector") {
-        set.push("`nodeSelector`");
+fn nodes(checker: &mut Checker<'_>, at: &Place<'_>) {
+    let not_empty = "must be either unset or set to a non-empty string";
+    let mut set = nodes_by_name_or_labels(checker, at, not_empty);
+    if has(at.value, "nodeSelector") {
         let at = at.child("nodeSelector");
-        let selector = &spec["nodeSelector"];
-        parts::node_selector(checker, &at, selector);
-        let terms = items(selector, "nodeSelectorTerms").len();
+        let terms = items(at.value, "nodeSelectorTerms").len();
         if terms != 1 {
             let why = "must have exactly one node selector term";
             checker.invalid(&at.child("nodeSelectorTerms"), format_args!("{terms} terms"), why);
         }
     }
-    for (field, quoted) in [
-        ("allNodes", "`allNodes`"),
-        ("perDeviceNodeSelection", "`perDeviceNodeSelection`"),
-    ] {
-        match spec[field].as_bool() {
-            Some(true) => set.push(quoted),
-            Some(false) => checker.invalid(&at.child(field), false, UNSET_OR_TRUE),
-            None => {}
-        }
-    }
+    set.extend(if_true(checker, at, "allNodes"));
+    set.extend(if_true(checker, at, "perDeviceNodeSelection"));
     let one_of =
         "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required";
     exactly_one(checker, at, &set, one_of, ", but multiple fields are set");
 }
 
-fn exactly_one(checker: &mut Checker<'_>, at: &Path<'_>, set: &[&str], one_of: &str, several: &str) {
+/// Returns which of the fields are set that name nodes and that select them.
+fn nodes_by_name_or_labels(checker: &mut Checker<'_>, at: &Place<'_>, not_empty: &str) -> Vec<&'static str> {
+    let mut set = Vec::new();
+    let (name, selector) = (at.child("nodeName"), at.child("nodeSelector"));
+    match name.value.as_str() {
+        None => {}
+        Some("") => checker.invalid_text(&name, "", not_empty),
+        Some(_) => {
+            set.push("nodeName");
+            parts::subdomain(checker, &name);
+        }
+    }
+    if !selector.value.is_null() {
+        set.push("nodeSelector");
+        parts::node_selector(checker, &selector);
+    }
+    set
+}
+
+/// Returns the field if it is true.
+fn if_true(checker: &mut Checker<'_>, at: &Place<'_>, field: &'static str) -> Option<&'static str> {
+    let is_true = at.value[field].as_bool();
+    if is_true == Some(false) {
+        checker.invalid(&at.child(field), false, "must be either unset or set to true");
+    }
+    Some(field).filter(|_| is_true == Some(true))
+}
+
+fn exactly_one(checker: &mut Checker<'_>, at: &Place<'_>, set: &[&str], one_of: &str, several: &str) {
     match set {
         [] => checker.required(at, one_of),
         [_] => {}
         set => checker.invalid_text(
             at,
-            &format!("{{{}}}", set.join(", ")),
+            &format!("{{`{}`}}", set.join("`, `")),
             format_args!("{one_of}{several}"),
         ),
     }
@@ -160,49 +148,31 @@ fn exactly_one(checker: &mut Checker<'_>, at: &Path<'_>, set: &[&str], one_of: &
 
 fn is_advanced(device: &Value) -> bool {
     let has_lists = || {
-        let mut attributes = entries(device, "attributes");
+        let mut attributes = entries(&device["attributes"]);
         attributes.any(|(_, attribute)| LISTS.iter().any(|list| has(attribute, list)))
     };
     !items(device, "taints").is_empty() || !items(device, "consumesCounters").is_empty() || has_lists()
 }
 
-fn device(checker: &mut Checker<'_>, at: &Path<'_>, device: &Value, per_device: bool) {
-    parts::label(checker, &at.child("name"), text(device, "name"));
-    attributes_and_capacity(checker, at, device);
-    let taints = items(device, "taints");
-    let at_taints = at.child("taints");
-    if checker.has_room(&at_taints, taints.len(), MOST_TAINTS) {
-        for (index, taint) in taints.iter().enumerate() {
-            parts::taint(checker, &at_taints.index(index), taint);
-        }
-    }
-    checker.set(
-        &at.child("consumesCounters"),
-        items(device, "consumesCounters"),
-        MOST_CONSUMED_SETS,
-        |consumed| text(consumed, "counterSet"),
-        |checker, at, consumed| {
-            counters(checker, at, consumed, "counterSet");
-            let label = |checker: &mut Checker<'_>, at: &Path<'_>, group: &Value| {
-                parts::label(checker, at, as_text(group));
-            };
-            let groups = items(consumed, "compatibilityGroups");
-            checker.set(
-                &at.child("compatibilityGroups"),
-                groups,
-                MOST_GROUPS,
-                as_text,
-                label,
-            );
-        },
-    );
-    nodes_of_device(checker, at, device, per_device);
-    binding(checker, at, device);
-    node_resources(checker, &at.child("nodeAllocatableResources"), device);
+fn device(checker: &mut Checker<'_>, at: &Place<'_>, per_device: bool) {
+    parts::label(checker, &at.child("name"));
+    attributes_and_capacity(checker, at);
+    checker.list(&at.child("taints"), MOST_TAINTS, parts::taint);
+    let consumed = at.child("consumesCounters");
+    checker.set(&consumed, MOST_CONSUMED_SETS, "/counterSet", |checker, at| {
+        counters(checker, at, "counterSet");
+        let groups = at.child("compatibilityGroups");
+        checker.set(&groups, MOST_GROUPS, "", parts::label);
+    });
+    nodes_of_device(checker, at, per_device);
+    binding(checker, at);
+    node_resources(checker, at);
 }
 
-fn attributes_and_capacity(checker: &mut Checker<'_>, at: &Path<'_>, device: &Value) {
-    let count = entries(device, "attributes").count() + entries(device, "capacity").count();
+fn attributes_and_capacity(checker: &mut Checker<'_>, at: &Place<'_>) {
+    let attributes = at.child("attributes");
+    let capacities = at.child("capacity");
+    let count = entries(attributes.value).count() + entries(capacities.value).count();
     if count > MOST_ATTRIBUTES_AND_CAPACITIES {
         let most = MOST_ATTRIBUTES_AND_CAPACITIES;
         let why = format_args!("the total number of attributes and capacities must not exceed {most}");
@@ -212,69 +182,58 @@ fn attributes_and_capacity(checker: &mut Checker<'_>, at: &Path<'_>, device: &Va
         let listed: usize = LISTS.iter().map(|list| items(attribute, list).len()).sum();
         listed.max(1)
     };
-    let values: usize = entries(device, "attributes")
+    let values: usize = entries(attributes.value)
         .map(|(_, attribute)| values_of(attribute))
         .sum();
     if values > MOST_ATTRIBUTE_VALUES {
         let most = MOST_ATTRIBUTE_VALUES;
-        checker.invalid(
-            at,
-            values,
-            format_args!("the total number of attribute values must not exceed {most}"),
-        );
+        let why = format_args!("the total number of attribute values must not exceed {most}");
+        checker.invalid(at, values, why);
     }
-    let at_attributes = at.child("attributes");
-    for (name, attribute) in entries(device, "attributes") {
-        parts::qualified_name(checker, &at_attributes, name);
-        self::attribute(checker, &at_attributes.key(name), attribute);
+    for (name, _) in entries(attributes.value) {
+        parts::qualified_name(checker, &attributes, name);
+        attribute(checker, &attributes.key(name));
     }
-    let is_shared = device["allowMultipleAllocations"] == true;
-    let at_capacity = at.child("capacity");
-    for (name, capacity) in entries(device, "capacity") {
-        parts::qualified_name(checker, &at_capacity, name);
-        if !has(capacity, "requestPolicy") {
+    let is_shared = at.value["allowMultipleAllocations"] == true;
+    for (name, _) in entries(capacities.value) {
+        parts::qualified_name(checker, &capacities, name);
+        let capacity = capacities.key(name);
+        let policy = capacity.child("requestPolicy");
+        if policy.value.is_null() {
             continue;
         }
-        let at = at_capacity.key(name);
-        let at = at.child("requestPolicy");
         if is_shared {
-            request_policy(checker, &at, capacity);
+            request_policy(checker, &policy, &capacity.value["value"]);
         } else {
-            checker.forbidden(&at, "allowMultipleAllocations must be true");
+            checker.forbidden(&policy, "allowMultipleAllocations must be true");
         }
     }
 }
 
-fn attribute(checker: &mut Checker<'_>, at: &Path<'_>, attribute: &Value) {
+fn attribute(checker: &mut Checker<'_>, at: &Place<'_>) {
+    let of_type = |checker: &mut Checker<'_>, at: &Place<'_>, field: &str| match field {
+        "string" | "strings" => of_length(checker, at),
+        "version" | "versions" => version(checker, at),
+        _ => {}
+    };
     let mut set = 0;
     for field in ["bool", "int", "string", "version"] {
-        if !has(attribute, field) {
-            continue;
-        }
-        set += 1;
-        let value = text(attribute, field);
-        match field {
-            "string" => of_length(checker, &at.child(field), value),
-            "version" => version(checker, &at.child(field), value),
-            _ => {}
+        if has(at.value, field) {
+            set += 1;
+            of_type(checker, &at.child(field), field);
         }
     }
     for field in LISTS {
-        if !has(attribute, field) {
+        let at = at.child(field);
+        if at.value.is_null() {
             continue;
         }
         set += 1;
-        let at = at.child(field);
-        let values = items(attribute, field);
-        if values.is_empty() {
+        if at.each().next().is_none() {
             checker.invalid(&at, "[]", "must not be empty if specified");
         }
-        for (index, value) in values.iter().map(as_text).enumerate() {
-            match field {
-                "strings" => of_length(checker, &at.index(index), value),
-                "versions" => version(checker, &at.index(index), value),
-                _ => {}
-            }
+        for value in at.each() {
+            of_type(checker, &value, field);
         }
     }
     if set != 1 {
@@ -282,21 +241,18 @@ fn attribute(checker: &mut Checker<'_>, at: &Path<'_>, attribute: &Value) {
     }
 }
 
-fn of_length(checker: &mut Checker<'_>, at: &Path<'_>, value: &str) {
-    if value.len() > LONGEST_VALUE {
+fn of_length(checker: &mut Checker<'_>, at: &Place<'_>) {
+    if at.text().len() > LONGEST_VALUE {
         checker.too_long(at, LONGEST_VALUE);
     }
 }
 
-fn version(checker: &mut Checker<'_>, at: &Path<'_>, value: &str) {
-    if !is_semantic_version(value) {
-        checker.invalid_text(
-            at,
-            value,
-            "must be a string compatible with semver.org spec 2.0.0",
-        );
+fn version(checker: &mut Checker<'_>, at: &Place<'_>) {
+    if !is_semantic_version(at.text()) {
+        let why = "must be a string compatible with semver.org spec 2.0.0";
+        checker.invalid_text(at, at.text(), why);
     }
-    of_length(checker, at, value);
+    of_length(checker, at);
 }
 
 /// Returns what the regular expression of the server matches, which knows no bounds of numbers.
@@ -328,94 +284,63 @@ fn is_semantic_version(text: &str) -> bool {
 }
 
 /// A set of counters, or what a device takes of one, which `field` names.
-fn counters(checker: &mut Checker<'_>, at: &Path<'_>, of: &Value, field: &str) {
-    let name = text(of, field);
-    if name.is_empty() {
-        checker.required(&at.child(field), "");
-    } else {
-        parts::label(checker, &at.child(field), name);
-    }
+fn counters(checker: &mut Checker<'_>, at: &Place<'_>, field: &str) {
+    parts::needed(checker, &at.child(field), parts::label);
     let at = at.child("counters");
-    let count = entries(of, "counters").count();
+    let count = entries(at.value).count();
     if count == 0 {
         return checker.required(&at, "");
     }
     if checker.has_room(&at, count, MOST_COUNTERS) {
-        for (name, _) in entries(of, "counters") {
-            parts::label(checker, &at, name);
+        for (name, _) in entries(at.value) {
+            checker.all_invalid(&at, name, names::label(name.as_bytes()));
         }
     }
 }
 
-fn nodes_of_device(checker: &mut Checker<'_>, at: &Path<'_>, device: &Value, per_device: bool) {
-    let fields = ["nodeName", "nodeSelector", "allNodes"];
-    if !per_device {
-        if fields.into_iter().any(|field| has(device, field)) {
-            let why = "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec";
-            checker.invalid(at, "null", why);
-        }
-        return;
+fn nodes_of_device(checker: &mut Checker<'_>, at: &Place<'_>, per_device: bool) {
+    if per_device {
+        let mut set = nodes_by_name_or_labels(checker, at, "must not be empty");
+        set.extend(if_true(checker, at, "allNodes"));
+        let one_of = "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec";
+        return exactly_one(checker, at, &set, one_of, "");
     }
-    let mut set = Vec::new();
-    if let Some(name) = device["nodeName"].as_str() {
-        if name.is_empty() {
-            checker.invalid_text(&at.child("nodeName"), name, "must not be empty");
-        } else {
-            set.push("`nodeName`");
-            parts::subdomain(checker, &at.child("nodeName"), name);
-        }
+    let mut fields = ["nodeName", "nodeSelector", "allNodes"].into_iter();
+    if fields.any(|field| has(at.value, field)) {
+        let why = "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec";
+        checker.invalid(at, "null", why);
     }
-    if has(device, "nodeSelector") {
-        set.push("`nodeSelector`");
-        parts::node_selector(checker, &at.child("nodeSelector"), &device["nodeSelector"]);
-    }
-    match device["allNodes"].as_bool() {
-        Some(true) => set.push("`allNodes`"),
-        Some(false) => checker.invalid(&at.child("allNodes"), false, UNSET_OR_TRUE),
-        None => {}
-    }
-    let one_of = "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec";
-    exactly_one(checker, at, &set, one_of, "");
 }
 
 /// Mirrors `resource/validation/validation.go`, `validateDeviceBindingParameters`, v1.37.2.
-fn binding(checker: &mut Checker<'_>, at: &Path<'_>, device: &Value) {
-    let (awaited, failing) = ("bindingConditions", "bindingFailureConditions");
-    for field in [awaited, failing] {
-        let conditions = items(device, field);
-        checker.set(
-            &at.child(field),
-            conditions,
-            MOST_CONDITIONS,
-            as_text,
-            |checker, at, condition| {
-                let condition = as_text(condition);
-                checker.all_invalid(at, condition, names::qualified_name(condition));
-            },
-        );
+fn binding(checker: &mut Checker<'_>, at: &Place<'_>) {
+    let awaited = at.child("bindingConditions");
+    let failing = at.child("bindingFailureConditions");
+    for conditions in [&awaited, &failing] {
+        checker.set(conditions, MOST_CONDITIONS, "", parts::label_key);
     }
-    let first: HashSet<&str> = items(device, awaited).iter().map(as_text).collect();
-    let at_failing = at.child(failing);
-    for (index, condition) in items(device, failing).iter().map(as_text).enumerate() {
-        if first.contains(condition) {
+    let first: HashSet<&str> = awaited.each().map(|condition| condition.text()).collect();
+    for condition in failing.each() {
+        if first.contains(condition.text()) {
             let why = "bindingFailureConditions must not overlap with bindingConditions";
-            checker.invalid_text(&at_failing.index(index), condition, why);
+            checker.invalid_text(&condition, condition.text(), why);
         }
     }
-    for (field, other) in [(awaited, failing), (failing, awaited)] {
-        if items(device, field).is_empty() && !items(device, other).is_empty() {
-            checker.invalid(
-                &at.child(field),
-                "null",
-                format_args!("{field} are required to use {other}"),
-            );
-        }
+    let has_failing = failing.each().next().is_some();
+    if first.is_empty() && has_failing {
+        let why = "bindingConditions are required to use bindingFailureConditions";
+        checker.invalid(&awaited, "null", why);
+    }
+    if !has_failing && !first.is_empty() {
+        let why = "bindingFailureConditions are required to use bindingConditions";
+        checker.invalid(&failing, "null", why);
     }
 }
 
 /// Mirrors `resource/validation/validation.go`, `validateNodeAllocatableResources`, v1.37.2.
-fn node_resources(checker: &mut Checker<'_>, at: &Path<'_>, device: &Value) {
-    for (name, resource) in entries(device, "nodeAllocatableResources") {
+fn node_resources(checker: &mut Checker<'_>, device: &Place<'_>) {
+    let at = device.child("nodeAllocatableResources");
+    for (name, resource) in entries(at.value) {
         let at = at.key(name);
         if !matches!(name, "cpu" | "memory") && !name.starts_with("hugepages-") {
             checker.invalid_text(&at, name, "must be a node allocatable resource name");
@@ -424,93 +349,89 @@ fn node_resources(checker: &mut Checker<'_>, at: &Path<'_>, device: &Value) {
             checker.required(&at, "at least one of mapping or overhead must be set");
         }
         if has(resource, "mapping") {
-            mapping(checker, &at.child("mapping"), &resource["mapping"], device);
+            mapping(checker, &at.child("mapping"), &device.value["capacity"]);
         }
         if has(resource, "overhead") {
-            overhead(checker, &at.child("overhead"), &resource["overhead"]);
+            overhead(checker, &at.child("overhead"));
         }
     }
 }
 
-fn mapping(checker: &mut Checker<'_>, at: &Path<'_>, mapping: &Value, device: &Value) {
-    let positive = |checker: &mut Checker<'_>, field: &str| {
-        if let Some(amount) = quantity(&mapping[field]).filter(|amount| amount.sign() <= 0) {
-            checker.invalid_text(&at.child(field), &amount.to_string(), "must be positive");
+fn mapping(checker: &mut Checker<'_>, at: &Place<'_>, capacity: &Value) {
+    let positive = |checker: &mut Checker<'_>, at: &Place<'_>| {
+        if let Some(amount) = quantity(at.value).filter(|amount| amount.sign() <= 0) {
+            checker.invalid_text(at, &amount.to_string(), "must be positive");
         }
     };
-    match mapping["capacityKey"].as_str() {
-        Some(key) => {
-            if key.is_empty() {
-                let why = "capacityKey must not be an empty string";
-                checker.invalid_text(&at.child("capacityKey"), "", why);
-            } else if !has(&device["capacity"], key) {
-                checker.not_found(&at.child("capacityKey"), key, "");
+    let (key, multiplier) = (at.child("capacityKey"), at.child("capacityMultiplier"));
+    let has_multiplier = !multiplier.value.is_null();
+    match key.value.as_str() {
+        Some(name) => {
+            if name.is_empty() {
+                checker.invalid_text(&key, "", "capacityKey must not be an empty string");
+            } else if !has(capacity, name) {
+                checker.not_found(&key, name, "");
             }
-            if has(mapping, "capacityMultiplier") {
-                positive(checker, "capacityMultiplier");
+            if has_multiplier {
+                positive(checker, &multiplier);
             } else {
                 let why = "capacityMultiplier is required when capacityKey is set";
-                checker.required(&at.child("capacityMultiplier"), why);
+                checker.required(&multiplier, why);
             }
         }
-        None if has(mapping, "capacityMultiplier") => {
-            let why = "capacityKey is required when capacityMultiplier is set";
-            checker.required(&at.child("capacityKey"), why);
+        None if has_multiplier => {
+            checker.required(&key, "capacityKey is required when capacityMultiplier is set");
         }
         None => {}
     }
-    positive(checker, "deviceMultiplier");
-    if has(mapping, "capacityKey") == has(mapping, "deviceMultiplier") {
-        checker.invalid_text(
-            at,
-            "",
-            "must specify exactly one of: `capacityKey`, `deviceMultiplier`",
-        );
+    positive(checker, &at.child("deviceMultiplier"));
+    if has(at.value, "capacityKey") == has(at.value, "deviceMultiplier") {
+        let why = "must specify exactly one of: `capacityKey`, `deviceMultiplier`";
+        checker.invalid_text(at, "", why);
     }
 }
 
-fn overhead(checker: &mut Checker<'_>, at: &Path<'_>, overhead: &Value) {
+fn overhead(checker: &mut Checker<'_>, at: &Place<'_>) {
     let fields = ["perPod", "perContainer"];
-    if !fields.into_iter().any(|field| has(overhead, field)) {
+    if !fields.into_iter().any(|field| has(at.value, field)) {
         checker.invalid_text(at, "", "at least one of perPod or perContainer must be set");
     }
-    for field in fields {
-        if let Some(amount) = quantity(&overhead[field]).filter(|amount| amount.sign() < 0) {
-            checker.invalid_text(&at.child(field), &amount.to_string(), "must be non-negative");
+    for at in fields.iter().map(|field| at.child(field)) {
+        if let Some(amount) = quantity(at.value).filter(|amount| amount.sign() < 0) {
+            checker.invalid_text(&at, &amount.to_string(), "must be non-negative");
         }
     }
 }
 
-fn partition_type(checker: &mut Checker<'_>, at: &Path<'_>, spec: &Value, attribute: &str) {
-    let at_attribute = at.child("partitionTypeAttribute");
-    parts::fully_qualified_name(checker, &at_attribute, attribute);
-    let devices = items(spec, "devices");
-    let consuming = |device: &Value| !items(device, "consumesCounters").is_empty();
-    if !devices.iter().any(consuming) {
+fn partition_type(checker: &mut Checker<'_>, at: &Place<'_>, named: &Place<'_>) {
+    parts::fully_qualified_name(checker, named);
+    let attribute = named.text();
+    let devices = at.child("devices");
+    let consuming = |device: &Place<'_>| !items(device.value, "consumesCounters").is_empty();
+    let mut devices = devices.each().filter(consuming).peekable();
+    if devices.peek().is_none() {
         let why = "may only be set on a slice which declares devices that consume counters";
-        return checker.invalid_text(&at_attribute, attribute, why);
+        return checker.invalid_text(named, attribute, why);
     }
     let bare = attribute
-        .strip_prefix(text(spec, "driver"))
+        .strip_prefix(text(at.value, "driver"))
         .and_then(|rest| rest.strip_prefix('/'));
-    let at_devices = at.child("devices");
-    for (index, device) in devices.iter().enumerate().filter(|(_, device)| consuming(device)) {
-        let at = at_devices.index(index);
-        let at = at.child("attributes");
-        let at = at.key(attribute);
-        let attributes = &device["attributes"];
+    for device in devices {
+        let attributes = device.child("attributes");
+        let at = attributes.key(attribute);
         let own = [Some(attribute), bare]
             .into_iter()
             .flatten()
-            .find(|name| has(attributes, name));
+            .map(|name| &attributes.value[name])
+            .find(|own| !own.is_null());
         match own {
             None => checker.required(
                 &at,
                 "device consumes counters and `partitionTypeAttribute` names this attribute, so it must be set",
             ),
-            Some(name) if !has(&attributes[name], "string") => checker.invalid(
+            Some(own) if !has(own, "string") => checker.invalid(
                 &at,
-                &attributes[name],
+                own,
                 "must be a string value because `partitionTypeAttribute` names this attribute",
             ),
             Some(_) => {}
@@ -518,15 +439,14 @@ fn partition_type(checker: &mut Checker<'_>, at: &Path<'_>, spec: &Value, attrib
     }
 }
 
-fn skipped_operations(checker: &mut Checker<'_>, at: &Path<'_>, operations: &[Value]) {
+fn skipped_operations(checker: &mut Checker<'_>, at: &Place<'_>) {
     const KNOWN: [&str; 3] = ["*", "NodePrepareResources", "NodeUnprepareResources"];
-    checker.set(at, operations, usize::MAX, as_text, |checker, at, operation| {
-        let operation = as_text(operation);
-        if !KNOWN.contains(&operation) {
-            checker.not_supported(at, operation, &KNOWN);
+    checker.set(at, usize::MAX, "", |checker, at| {
+        if !KNOWN.contains(&at.text()) {
+            checker.not_supported(at, at.text(), &KNOWN);
         }
     });
-    let skips = |name: &str| operations.iter().any(|operation| operation == name);
+    let skips = |name: &str| at.each().any(|operation| operation.text() == name);
     if skips("NodePrepareResources") && !skips("NodeUnprepareResources") && !skips("*") {
         let why = "NodePrepareResources cannot be skipped unless NodeUnprepareResources is also skipped";
         checker.invalid(at, "[\"NodePrepareResources\"]", why);
@@ -538,45 +458,34 @@ fn quantity(value: &Value) -> Option<Quantity> {
 }
 
 /// How much of a capacity may be asked for. Mirrors `resource/validation/validation.go`, `validateRequestPolicy`, v1.37.2.
-fn request_policy(checker: &mut Checker<'_>, at: &Path<'_>, capacity: &Value) {
-    let policy = &capacity["requestPolicy"];
-    let Some(most) = quantity(&capacity["value"]) else {
+fn request_policy(checker: &mut Checker<'_>, at: &Place<'_>, capacity: &Value) {
+    let Some(most) = quantity(capacity) else {
         return;
     };
-    let values = items(policy, "validValues");
-    let default = Some(&policy["default"])
-        .filter(|value| !value.is_null())
-        .and_then(quantity);
-    match (values.is_empty(), has(policy, "validRange")) {
-        (false, true) => checker.forbidden(
+    let (values, range) = (at.child("validValues"), at.child("validRange"));
+    let (default, at_default) = (amount(at.value, "default"), at.child("default"));
+    match (values.each().next().is_some(), !range.value.is_null()) {
+        (true, true) => checker.forbidden(
             at,
             "exactly one policy can be specified, cannot specify \"validValues\" and \"validRange\" at the same time",
         ),
-        (false, false) => match default {
-            Some(default) => valid_values(checker, &at.child("validValues"), values, &default, &most),
-            None => checker.required(&at.child("default"), "required when validValues is defined"),
+        (true, false) => match default {
+            Some(default) => valid_values(checker, &values, &default, &most),
+            None => checker.required(&at_default, "required when validValues is defined"),
         },
-        (true, true) => match default {
-            Some(default) => {
-                Range::of(&policy["validRange"], default, most).check(checker, &at.child("validRange"));
-            }
-            None => checker.required(&at.child("default"), "required when validRange is defined"),
+        (false, true) => match default {
+            Some(default) => valid_range(checker, &range, &default, &most),
+            None => checker.required(&at_default, "required when validRange is defined"),
         },
-        (true, false) => {}
+        (false, false) => {}
     }
 }
 
-fn valid_values(
-    checker: &mut Checker<'_>,
-    at: &Path<'_>,
-    values: &[Value],
-    default: &Quantity,
-    most: &Quantity,
-) {
-    if !checker.has_room(at, values.len(), MOST_VALID_VALUES) {
+fn valid_values(checker: &mut Checker<'_>, at: &Place<'_>, default: &Quantity, most: &Quantity) {
+    if !checker.has_room(at, at.each().count(), MOST_VALID_VALUES) {
         return;
     }
-    let values: Vec<Quantity> = values.iter().filter_map(quantity).collect();
+    let values: Vec<Quantity> = at.each().filter_map(|at| quantity(at.value)).collect();
     for (index, pair) in values.windows(2).enumerate() {
         if pair[0] > pair[1] {
             let why = "values must be sorted in ascending order";
@@ -599,132 +508,81 @@ fn valid_values(
     }
 }
 
-/// A range of amounts that may be asked for.
-struct Range {
-    min: Option<Quantity>,
-    max: Option<Quantity>,
-    step: Option<Quantity>,
-    default: Quantity,
-    capacity: Quantity,
+fn amount(of: &Value, field: &str) -> Option<Quantity> {
+    Some(&of[field])
+        .filter(|value| !value.is_null())
+        .and_then(quantity)
 }
 
-impl Range {
-    fn of(range: &Value, default: Quantity, capacity: Quantity) -> Self {
-        let amount = |field: &str| {
-            Some(&range[field])
-                .filter(|value| !value.is_null())
-                .and_then(quantity)
-        };
-        Self {
-            min: amount("min"),
-            max: amount("max"),
-            step: amount("step"),
-            default,
-            capacity,
+/// A range of amounts that may be asked for. Mirrors `resource/validation/validation.go`, `validateRequestPolicyRange`, v1.37.2.
+fn valid_range(checker: &mut Checker<'_>, at: &Place<'_>, default: &Quantity, capacity: &Quantity) {
+    let Some(min) = &amount(at.value, "min") else {
+        return checker.required(&at.child("min"), "required when validRange is defined");
+    };
+    let max = &amount(at.value, "max");
+    let mut invalid = |is_wrong: bool, field: &str, shown: &Quantity, why: &str, by: &Quantity| {
+        if is_wrong {
+            let why = format_args!("{why}: {by}");
+            checker.invalid_text(&at.child(field), &shown.to_string(), why);
         }
+    };
+    let larger = "is larger than capacity value";
+    invalid(min > capacity, "min", min, &format!("min {larger}"), capacity);
+    invalid(default < min, "default", default, "default is less than min", min);
+    if let Some(max) = max {
+        invalid(min > max, "max", min, "min is larger than max", max);
+        invalid(max > capacity, "max", max, &format!("max {larger}"), capacity);
+        invalid(default > max, "default", default, "default is more than max", max);
     }
-
-    /// Mirrors `resource/validation/validation.go`, `validateRequestPolicyRange`, v1.37.2.
-    fn check(&self, checker: &mut Checker<'_>, at: &Path<'_>) {
-        let Self {
-            max,
-            step,
-            default,
-            capacity,
-            ..
-        } = self;
-        let Some(min) = &self.min else {
-            return checker.required(&at.child("min"), "required when validRange is defined");
-        };
-        let mut compared =
-            |field: &str, shown: &Quantity, wrong: Ordering, by: (&Quantity, &Quantity), why: &str| {
-                if by.0.cmp(by.1) == wrong {
-                    let why = format!("{why}: {}", by.1);
-                    checker.invalid_text(&at.child(field), &shown.to_string(), why);
-                }
-            };
-        let (less, greater) = (Ordering::Less, Ordering::Greater);
-        compared(
-            "min",
-            min,
-            greater,
-            (min, capacity),
-            "min is larger than capacity value",
-        );
-        compared(
-            "default",
-            default,
-            less,
-            (default, min),
-            "default is less than min",
-        );
-        if let Some(max) = max {
-            compared("max", min, greater, (min, max), "min is larger than max");
-            compared(
-                "max",
-                max,
-                greater,
-                (max, capacity),
-                "max is larger than capacity value",
-            );
-            compared(
-                "default",
-                default,
-                greater,
-                (default, max),
-                "default is more than max",
-            );
-        }
-        if let Some(step) = step {
-            self.steps(checker, at, min, step);
-        }
+    if let Some(step) = amount(at.value, "step") {
+        steps(checker, at, [default, min, &step], max.as_ref(), capacity);
     }
+}
 
-    fn steps(&self, checker: &mut Checker<'_>, at: &Path<'_>, min: &Quantity, step: &Quantity) {
-        let Self {
-            max,
-            default,
-            capacity,
-            ..
-        } = self;
-        let at_step = at.child("step");
-        if step.sign() <= 0 {
-            return checker.invalid_text(&at_step, &step.to_string(), "must be greater than zero");
-        }
-        let mut one_step = min.clone();
-        one_step.add(step);
-        if one_step > *capacity {
-            let why = format_args!("one step {one_step} is larger than capacity value: {capacity}");
-            checker.invalid_text(&at_step, &step.to_string(), why);
-        }
-        let amounts = [
-            ("default", Some(default)),
-            ("min", Some(min)),
-            ("max", max.as_ref()),
-            ("step", Some(step)),
-        ];
-        let mut is_exact = true;
-        for (field, amount) in amounts {
-            let Some(amount) = amount else { continue };
-            let why = if amount.sign() < 0 {
-                "must be greater than or equal to 0"
-            } else if amount.cmp_int(i64::MAX) == Ordering::Greater {
-                "must not be larger than 9223372036854775807"
-            } else {
-                continue;
-            };
-            checker.invalid_text(&at.child(field), &amount.to_string(), why);
-            is_exact = false;
-        }
-        let Some(step_nanos) = step.nanos().filter(|_| is_exact) else {
-            return;
+fn steps(
+    checker: &mut Checker<'_>,
+    at: &Place<'_>,
+    [default, min, step]: [&Quantity; 3],
+    max: Option<&Quantity>,
+    capacity: &Quantity,
+) {
+    let at_step = at.child("step");
+    if step.sign() <= 0 {
+        return checker.invalid_text(&at_step, &step.to_string(), "must be greater than zero");
+    }
+    let mut one_step = min.clone();
+    one_step.add(step);
+    if one_step > *capacity {
+        let why = format_args!("one step {one_step} is larger than capacity value: {capacity}");
+        checker.invalid_text(&at_step, &step.to_string(), why);
+    }
+    let amounts = [
+        ("default", Some(default)),
+        ("min", Some(min)),
+        ("max", max),
+        ("step", Some(step)),
+    ];
+    let mut is_exact = true;
+    for (field, amount) in amounts {
+        let Some(amount) = amount else { continue };
+        let why = if amount.sign() < 0 {
+            "must be greater than or equal to 0"
+        } else if amount.cmp_int(i64::MAX) == Ordering::Greater {
+            "must not be larger than 9223372036854775807"
+        } else {
+            continue;
         };
-        for amount in [Some(default), max.as_ref()].into_iter().flatten() {
-            let distance = amount.nanos().zip(min.nanos()).map(|(amount, min)| amount - min);
-            if distance.is_some_and(|distance| distance % step_nanos != 0) {
-                let why = format_args!("value is not a multiple of a given step ({step}) from ({min})");
-                checker.invalid_text(&at_step, &amount.to_string(), why);
-            }
+        checker.invalid_text(&at.child(field), &amount.to_string(), why);
+        is_exact = false;
+    }
+    let Some(step_nanos) = step.nanos().filter(|_| is_exact) else {
+        return;
+    };
+    for amount in [Some(default), max].into_iter().flatten() {
+        let distance = amount.nanos().zip(min.nanos()).map(|(amount, min)| amount - min);
+        if distance.is_some_and(|distance| distance % step_nanos != 0) {
+            let why = format_args!("value is not a multiple of a given step ({step}) from ({min})");
+            checker.invalid_text(&at_step, &amount.to_string(), why);
         }
     }
 }

@@ -104,7 +104,7 @@ fn reserved(look: &mut Look<'_>, target: &Target, claim: &Claim) {
     }
     let members = groups
         .iter()
-        .map(|entry| consumers_of_entry(look.cluster, claim, entry).map(Iterator::collect::<Vec<_>>))
+        .map(|entry| consumers_of_entry(look.cluster, claim, entry))
         .collect::<Result<Vec<_>, _>>();
     let members: Option<BTreeSet<_>> = members.ok().map(|members| {
         members

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{ClaimWrite, ENTRY_ANNOTATION, Features, Owner, Stop};
+use super::{ClaimWrite, Features, Owner, Stop};
 use crate::controllers::work::made_for;
-use dra_model::{Claim, ClaimTemplate, Cluster, Key, Kind, Meta, Object, OwnerReference, Str};
+use crate::reservation::claim_of_template;
+use dra_model::{Claim, ClaimTemplate, Cluster, Key, Object, Str};
 
 /// Room for a hyphen and the 5 characters that the API server adds, in a name of 63.
 const LONGEST_BASE: usize = 57;
@@ -52,41 +53,14 @@ pub(super) fn from_template(
         )));
     };
     check_features(template, features)?;
-    let made = &template.spec.metadata;
-    let mut annotations: Vec<_> = made
-        .annotations
-        .iter()
-        .filter(|(key, _)| key != ENTRY_ANNOTATION)
-        .cloned()
-        .collect();
-    annotations.push((ENTRY_ANNOTATION.into(), entry.clone()));
-    annotations.sort();
-    let (api_version, kind) = match owner.kind {
-        Kind::Pod => ("v1", "Pod"),
-        _ => ("scheduling.k8s.io/v1beta1", "PodGroup"),
-    };
     let base = generated_name_base(&owner.key.name, entry);
-    let claim = Arc::new(Claim {
-        metadata: Meta {
-            namespace: owner.key.namespace.clone(),
-            name: free_name(cluster, owner, entry, replaced, &base),
-            generate_name: base.into(),
-            labels: made.labels.clone(),
-            annotations,
-            owner_references: vec![OwnerReference {
-                api_version: api_version.into(),
-                kind: kind.into(),
-                name: owner.key.name.clone(),
-                uid: owner.uid.clone(),
-                controller: true,
-            }],
-            ..Meta::default()
-        },
-        spec: template.spec.spec.clone(),
-        ..Claim::default()
-    });
+    let name = free_name(cluster, owner, entry, replaced, &base);
+    let key = Key::new(owner.key.namespace.clone(), name);
+    let by = (owner.kind, &owner.key.name, &owner.uid);
+    let mut claim = claim_of_template(template, key, entry, by);
+    claim.metadata.generate_name = base.into();
     Ok(ClaimWrite::Create {
-        claim,
+        claim: Arc::new(claim),
         template: Arc::clone(template),
     })
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::controllers::trace::Action;
 use crate::controllers::work::{ClaimWrite, ControllerName, Owner, PodRef, Work, made_for};
 use crate::eviction::{MARKED, condition_of};
-use crate::reservation::is_made_for;
+use crate::reservation::claims_made_for;
 use dra_model::{Claim, Cluster, Condition, Key, Kind, Object, Pod, Str};
 
 /// A status of a rule may be this late; kube-controller-manager itself writes it every 10 s.
@@ -169,10 +169,8 @@ impl Wish {
         };
         match self {
             Self::Create(owner, entry) => {
-                let mut made = cluster.claims_of_owner(&owner.uid);
-                let is_it =
-                    |made: &Claim| is_made_for(made, owner.kind, &owner.key.namespace, &owner.uid, entry);
-                if made.any(|made| is_it(made)) {
+                let mut made = claims_made_for(cluster, owner.kind, &owner.key.namespace, &owner.uid, entry);
+                if made.next().is_some() {
                     Effect::Shows
                 } else if is_there(cluster, owner) {
                     Effect::Missing
@@ -196,22 +194,12 @@ impl Wish {
                 shows(entries.iter().all(is_told))
             }
             Self::Reserve(reference, consumer) => match claim(reference) {
-                Some(claim) => shows(
-                    claim
-                        .status
-                        .reserved_for
-                        .iter()
-                        .any(|entry| entry.uid == *consumer),
-                ),
+                Some(claim) => shows(claim.lists(consumer)),
                 None => Effect::Moot,
             },
-            Self::Release(reference, consumer) => shows(claim(reference).is_none_or(|claim| {
-                claim
-                    .status
-                    .reserved_for
-                    .iter()
-                    .all(|entry| entry.uid != *consumer)
-            })),
+            Self::Release(reference, consumer) => {
+                shows(claim(reference).is_none_or(|claim| !claim.lists(consumer)))
+            }
             Self::Deallocate(reference) => {
                 shows(claim(reference).is_none_or(|claim| claim.status.allocation.is_none()))
             }

@@ -23,66 +23,47 @@ impl TaintEviction {
             return cancelled;
         }
         let mut pods = Vec::new();
-        match (&change.before, &change.after) {
-            (
-                before @ (None | Some(Object::ResourceClaim(_))),
-                after @ (None | Some(Object::ResourceClaim(_))),
-            ) => {
-                let claim = |object: &Option<Object>| match object {
-                    Some(Object::ResourceClaim(claim)) => Some(Arc::clone(claim)),
+        let both = [&change.before, &change.after];
+        match change.after.as_ref().or(change.before.as_ref()) {
+            Some(Object::ResourceClaim(_)) => {
+                let claims = both.map(|object| match object {
+                    Some(Object::ResourceClaim(claim)) => Some(claim),
                     _ => None,
-                };
-                self.claim_changed(
-                    cluster,
-                    claim(before).as_ref(),
-                    claim(after).as_ref(),
-                    now,
-                    &mut pods,
-                );
+                });
+                self.claim_changed(cluster, claims, now, &mut pods);
             }
-            (Some(Object::Pod(before)), None) => {
-                // It is gone: nothing to call off that anybody could see.
-                self.forget(before);
-            }
-            (before, Some(Object::Pod(pod))) => {
-                if let Some(Object::Pod(before)) = before {
-                    if before.metadata.uid != pod.metadata.uid {
-                        self.forget(before);
-                        pods.push(Arc::clone(pod));
-                    } else if before.spec.node_name != pod.spec.node_name
-                        || statuses_differ(before, pod, self.release.claims)
-                    {
-                        pods.push(Arc::clone(pod));
-                    } else if pod.metadata.is_deleting() {
-                        self.plans.leaves(&PodRef::of(pod));
-                    }
-                } else {
+            // It is gone: nothing to call off that anybody could see.
+            Some(Object::Pod(pod)) if change.after.is_none() => self.forget(pod),
+            Some(Object::Pod(pod)) => match &change.before {
+                Some(Object::Pod(before)) if before.metadata.uid != pod.metadata.uid => {
+                    self.forget(before);
                     pods.push(Arc::clone(pod));
                 }
-            }
-            (before, after) => match (before.as_ref().or(after.as_ref()), after) {
-                (Some(Object::DeviceTaintRule(_)), _) => {
-                    let rule = |object: &Option<Object>| match object {
-                        Some(Object::DeviceTaintRule(rule)) => Some(Arc::clone(rule)),
-                        _ => None,
-                    };
-                    self.rule_changed(
-                        cluster,
-                        rule(before).as_ref(),
-                        rule(after).as_ref(),
-                        now,
-                        &mut pods,
-                    );
-                }
-                (Some(Object::ResourceSlice(_)), _) => {
-                    for object in [before, after].into_iter().flatten() {
-                        if let Object::ResourceSlice(slice) = object {
-                            self.slice_changed(cluster, slice, now, &mut pods);
-                        }
+                Some(Object::Pod(before))
+                    if before.spec.node_name == pod.spec.node_name
+                        && !statuses_differ(before, pod, self.release.claims) =>
+                {
+                    if pod.metadata.is_deleting() {
+                        self.plans.leaves(&PodRef::of(pod));
                     }
                 }
-                _ => {}
+                _ => pods.push(Arc::clone(pod)),
             },
+            Some(Object::DeviceTaintRule(_)) => {
+                let rules = both.map(|object| match object {
+                    Some(Object::DeviceTaintRule(rule)) => Some(rule),
+                    _ => None,
+                });
+                self.rule_changed(cluster, rules, now, &mut pods);
+            }
+            Some(Object::ResourceSlice(_)) => {
+                for object in both.into_iter().flatten() {
+                    if let Object::ResourceSlice(slice) = object {
+                        self.slice_changed(cluster, slice, now, &mut pods);
+                    }
+                }
+            }
+            _ => {}
         }
         self.make_room(pods.len());
         for pod in pods {
@@ -101,16 +82,15 @@ impl TaintEviction {
     fn claim_changed(
         &mut self,
         cluster: &Cluster,
-        before: Option<&Arc<Claim>>,
-        after: Option<&Arc<Claim>>,
+        [before, after]: [Option<&Arc<Claim>>; 2],
         now: Time,
         pods: &mut Vec<Arc<Pod>>,
     ) {
         let is_allocated = |claim: &Arc<Claim>| claim.status.allocation.is_some();
         match (before, after) {
             (Some(before), Some(after)) if before.metadata.uid != after.metadata.uid => {
-                self.claim_changed(cluster, Some(before), None, now, pods);
-                self.claim_changed(cluster, None, Some(after), now, pods);
+                self.claim_changed(cluster, [Some(before), None], now, pods);
+                self.claim_changed(cluster, [None, Some(after)], now, pods);
             }
             (before, Some(after)) => {
                 let was_allocated = before.is_some_and(is_allocated);
@@ -142,8 +122,7 @@ impl TaintEviction {
     fn rule_changed(
         &mut self,
         cluster: &Cluster,
-        before: Option<&Arc<TaintRule>>,
-        after: Option<&Arc<TaintRule>>,
+        [before, after]: [Option<&Arc<TaintRule>>; 2],
         now: Time,
         pods: &mut Vec<Arc<Pod>>,
     ) {
@@ -152,8 +131,8 @@ impl TaintEviction {
         }
         if let (Some(before), Some(after)) = (before, after) {
             if before.metadata.uid != after.metadata.uid {
-                self.rule_changed(cluster, Some(before), None, now, pods);
-                self.rule_changed(cluster, None, Some(after), now, pods);
+                self.rule_changed(cluster, [Some(before), None], now, pods);
+                self.rule_changed(cluster, [None, Some(after)], now, pods);
                 return;
             }
             let (old, new) = (&before.spec, &after.spec);
@@ -190,12 +169,8 @@ impl TaintEviction {
     /// Mirrors `handleSliceChange`: claims are looked at again whose device's taints are not what they were.
     fn slice_changed(&mut self, cluster: &Cluster, slice: &Arc<Slice>, now: Time, pods: &mut Vec<Arc<Pod>>) {
         let id = slice.pool_id();
-        let pool = cluster.pool(&id);
-        let in_pool = pool
-            .iter()
-            .flat_map(|pool| pool.slices.iter().chain(&pool.outdated))
-            .copied();
         // Also of outdated slices, as the generation may have changed.
+        let in_pool = cluster.slices_of_pool(&id);
         let devices: BTreeSet<DeviceId> = in_pool
             .chain([slice])
             .flat_map(|slice| &slice.spec.devices)

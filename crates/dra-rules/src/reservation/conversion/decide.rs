@@ -169,16 +169,8 @@ impl<'a, 'c> Question<'a, 'c> {
                 && groups_are_known(self.cluster, &self.claim.metadata.namespace) == GroupsKnown::NotServed;
             meant.push(meant_by(self.cluster, self.claim, entry)?);
         }
-        let has_entry = |uid: &Str| {
-            self.claim
-                .status
-                .reserved_for
-                .iter()
-                .any(|entry| entry.uid == *uid)
-        };
         for pod in &self.consumers {
-            let uid = &pod.metadata.uid;
-            if has_entry(uid) {
+            if self.claim.lists(&pod.metadata.uid) {
                 continue;
             }
             // Every pod that uses the claim must be listed by us: with the gate off no component repairs it.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use itertools::Itertools as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::Display;
@@ -47,9 +48,10 @@ pub enum Code {
 }
 
 /// The reason why a claim is not converted. The text says what is the matter.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, derive_more::Display)]
 pub enum Refusal {
     /// It was made for a PodGroup.
+    #[display("created for PodGroup {group}{}", of_generated(*doomed, repointed))]
     GeneratedForPodGroup {
         /// The group.
         group: Str,
@@ -59,16 +61,19 @@ pub enum Refusal {
         repointed: Vec<Str>,
     },
     /// More entries than the API server accepts.
+    #[display("would have {entries} entries, more than {}", MOST_CONSUMERS)]
     TooManyConsumers {
         /// Entries there would be.
         entries: usize,
     },
     /// It is being deleted, and pods would have to be added.
+    #[display("is being deleted, so no entry can be added for {}", Names("pod", pods))]
     ClaimDeleting {
         /// Pods without an entry.
         pods: Vec<Str>,
     },
     /// No pod uses it.
+    #[display("reserved for {entry}, and no pod uses it{}", of_unbound(unbound))]
     NoLiveConsumer {
         /// The entry in question.
         entry: String,
@@ -76,6 +81,7 @@ pub enum Refusal {
         unbound: Vec<Str>,
     },
     /// Another PodGroup of the name exists.
+    #[display("reserved for PodGroup {group} with UID {reserved}, but the existing one has UID {existing}")]
     PodGroupUidMismatch {
         /// The group.
         group: Str,
@@ -85,11 +91,13 @@ pub enum Refusal {
         existing: Str,
     },
     /// The PodGroup does not exist although PodGroups are served.
+    #[display("reserved for PodGroup {group}, which does not exist")]
     PodGroupGone {
         /// The group.
         group: Str,
     },
     /// Members of the PodGroup have no node yet while the scheduler may reserve for the group.
+    #[display("members of PodGroup {group} are not scheduled yet: {}", Names("pod", pods))]
     UnscheduledMembers {
         /// The group.
         group: Str,
@@ -97,11 +105,13 @@ pub enum Refusal {
         pods: Vec<Str>,
     },
     /// An unknown kind, and no pod uses the claim.
+    #[display("reserved for {entry}, and no pod uses it")]
     UnknownKindUnused {
         /// The entry in question.
         entry: String,
     },
     /// The claim was recreated since the plan that is carried out was made.
+    #[display("the plan is for the claim with UID {planned}, but the existing one has UID {existing}")]
     ClaimUidMismatch {
         /// UID in the plan.
         planned: Str,
@@ -109,6 +119,7 @@ pub enum Refusal {
         existing: Str,
     },
     /// The plan that is carried out does not write the claim, which could be written now.
+    #[display("the plan leaves it alone ({reason}), but it could be converted now")]
     NotPlanned {
         /// Reason in the plan.
         reason: String,
@@ -237,75 +248,27 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::GeneratedForPodGroup {
-                group,
-                doomed,
-                repointed,
-            } => {
-                write!(f, "created for PodGroup {group}")?;
-                if !repointed.is_empty() {
-                    let pods = Names("pod", repointed);
-                    return write!(
-                        f,
-                        "; {pods} may still use its devices, although an older claim controller created other claims for \
-                        them"
-                    );
-                }
-                if *doomed {
-                    f.write_str(
-                        ", and the older claim controller creates new, unallocated claims for its running pods",
-                    )?;
-                }
-                Ok(())
-            }
-            Self::TooManyConsumers { entries } => {
-                write!(f, "would have {entries} entries, more than {MOST_CONSUMERS}")
-            }
-            Self::ClaimDeleting { pods } => {
-                write!(
-                    f,
-                    "is being deleted, so no entry can be added for {}",
-                    Names("pod", pods)
-                )
-            }
-            Self::NoLiveConsumer { entry, unbound } if unbound.is_empty() => {
-                write!(f, "reserved for {entry}, and no pod uses it")
-            }
-            Self::NoLiveConsumer { entry, unbound } => write!(
-                f,
-                "reserved for {entry}, and no pod uses it yet; not scheduled: {}",
-                Names("pod", unbound)
-            ),
-            Self::PodGroupUidMismatch {
-                group,
-                reserved,
-                existing,
-            } => write!(
-                f,
-                "reserved for PodGroup {group} with UID {reserved}, but the existing one has UID {existing}"
-            ),
-            Self::PodGroupGone { group } => write!(f, "reserved for PodGroup {group}, which does not exist"),
-            Self::UnscheduledMembers { group, pods } => write!(
-                f,
-                "members of PodGroup {group} are not scheduled yet: {}",
-                Names("pod", pods)
-            ),
-            Self::UnknownKindUnused { entry } => write!(f, "reserved for {entry}, and no pod uses it"),
-            Self::ClaimUidMismatch { planned, existing } => write!(
-                f,
-                "the plan is for the claim with UID {planned}, but the existing one has UID {existing}"
-            ),
-            Self::NotPlanned { reason } => {
-                write!(
-                    f,
-                    "the plan leaves it alone ({reason}), but it could be converted now"
-                )
-            }
-        }
+/// That pods which may begin to use a claim have no node yet.
+fn of_unbound(unbound: &[Str]) -> String {
+    if unbound.is_empty() {
+        return String::new();
     }
+    format!(" yet; not scheduled: {}", Names("pod", unbound))
+}
+
+/// What follows for a claim that was made for a PodGroup.
+fn of_generated(doomed: bool, repointed: &[Str]) -> String {
+    if !repointed.is_empty() {
+        let pods = Names("pod", repointed);
+        return format!(
+            "; {pods} may still use its devices, although an older claim controller created other claims for them"
+        );
+    }
+    if doomed {
+        return ", and the older claim controller creates new, unallocated claims for its running pods"
+            .to_owned();
+    }
+    String::new()
 }
 
 /// `pod a`, `pods a, b and 3 more`.
@@ -316,11 +279,7 @@ impl fmt::Display for Names<'_> {
         const SHOWN: usize = 5;
         let Self(noun, names) = self;
         let plural = if names.len() == 1 { "" } else { "s" };
-        write!(f, "{noun}{plural} ")?;
-        for (at, name) in names.iter().take(SHOWN).enumerate() {
-            let separator = if at == 0 { "" } else { ", " };
-            write!(f, "{separator}{name}")?;
-        }
+        write!(f, "{noun}{plural} {}", names.iter().take(SHOWN).format(", "))?;
         match names.len().saturating_sub(SHOWN) {
             0 => Ok(()),
             more => write!(f, " and {more} more"),

@@ -1,5 +1,7 @@
 //! Back to the list that a claim had before it was converted.
 
+use itertools::Itertools as _;
+
 use crate::reservation::{PodGroups, is_consumer, is_done, is_reserved_for};
 use dra_model::{Claim, ClaimPatch, Cluster, ConsumerReference, Gap, Key, Kind, Pod, Str};
 
@@ -37,7 +39,7 @@ pub enum Difference {
     #[error("the claim was recreated: its UID is {0}")]
     OtherClaim(Str),
     /// Another client has changed the list since.
-    #[error("the list has changed since: {}", Changes(added, missing))]
+    #[error("the list has changed since: {}", signed(added, missing))]
     Changed {
         /// Entries that were not written.
         added: Vec<ConsumerReference>,
@@ -48,26 +50,19 @@ pub enum Difference {
     #[error("{} {} with UID {} no longer exists", .0.group_resource(), .0.name, .0.uid)]
     ObjectGone(ConsumerReference),
     /// Pods use the claim, or are about to, that the old list does not cover.
-    #[error("the old list does not include pods that use the claim: {}", .0.iter().map(Str::as_str).collect::<Vec<_>>().join(", "))]
+    #[error("the old list does not include pods that use the claim: {}", .0.iter().join(", "))]
     Dropped(Vec<Str>),
 }
 
-struct Changes<'a>(&'a [ConsumerReference], &'a [ConsumerReference]);
-
-impl std::fmt::Display for Changes<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let signed = self.0.iter().map(|entry| ('+', entry));
-        let signed = signed.chain(self.1.iter().map(|entry| ('-', entry)));
-        let mut separator = "";
-        for (sign, entry) in signed {
-            write!(f, "{separator}{sign}{entry}")?;
-            separator = ", ";
-        }
-        if separator.is_empty() {
-            f.write_str("different order or fields")?;
-        }
-        Ok(())
+/// Entries with a sign that tells which of them were added.
+fn signed(added: &[ConsumerReference], missing: &[ConsumerReference]) -> String {
+    if added.is_empty() && missing.is_empty() {
+        return "different order or fields".to_owned();
     }
+    let added = added.iter().map(|entry| format!("+{entry}"));
+    added
+        .chain(missing.iter().map(|entry| format!("-{entry}")))
+        .join(", ")
 }
 
 /// Plans the way back for one claim. `exists` tells whether the object of an entry that is not a pod exists with the entry's UID.

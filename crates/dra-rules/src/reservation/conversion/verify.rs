@@ -1,21 +1,22 @@
 //! Compatibility of a claim's list with components that know only pods.
 
-use std::fmt;
-
 use super::{foreign_entries, is_for_any_pod};
 use crate::reservation::{EntryStatus, PodGroups, is_consumer, is_reserved_for, judge, resolves_to};
 use dra_model::{Claim, Cluster, ConsumerReference, Gap, Kind, Str};
 
 /// Something that is wrong with the list.
-#[derive(Clone, Debug, PartialEq, Eq, strum::EnumDiscriminants)]
+#[derive(Clone, Debug, PartialEq, Eq, derive_more::Display, strum::EnumDiscriminants)]
 #[strum_discriminants(name(DefectCode), doc = "The stable name of a defect.")]
 #[strum_discriminants(derive(serde::Serialize, schemars::JsonSchema, strum::Display))]
 pub enum Defect {
     /// An entry is not a pod.
+    #[display("still reserved for {_0}")]
     NonPodEntry(ConsumerReference),
     /// Every pod may use the claim without an entry.
+    #[display("reserved for any pod")]
     ReservedForAnyPod,
     /// A pod uses the claim and has no entry of its own.
+    #[display("pod {pod} uses it without an entry")]
     ConsumerNotListed {
         /// The pod.
         pod: Str,
@@ -23,29 +24,21 @@ pub enum Defect {
         uid: Str,
     },
     /// The pod of an entry cannot use the claim.
+    #[display("reserved for pod {}, which {}", _0.name, fault(*_1))]
     EntryWithoutConsumer(ConsumerReference, EntryStatus),
 }
 
-impl fmt::Display for Defect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NonPodEntry(entry) => write!(f, "still reserved for {entry}"),
-            Self::ReservedForAnyPod => f.write_str("reserved for any pod"),
-            Self::ConsumerNotListed { pod, .. } => write!(f, "pod {pod} uses it without an entry"),
-            Self::EntryWithoutConsumer(entry, status) => {
-                let what = match status {
-                    EntryStatus::Done => "has finished",
-                    EntryStatus::Gone => "does not exist",
-                    EntryStatus::OtherUid => "was recreated",
-                    EntryStatus::Running
-                    | EntryStatus::Pending
-                    | EntryStatus::Group
-                    | EntryStatus::UnknownKind
-                    | EntryStatus::Unknown => "does not use it",
-                };
-                write!(f, "reserved for pod {}, which {what}", entry.name)
-            }
-        }
+/// What is wrong with the pod of an entry that is so.
+fn fault(status: EntryStatus) -> &'static str {
+    match status {
+        EntryStatus::Done => "has finished",
+        EntryStatus::Gone => "does not exist",
+        EntryStatus::OtherUid => "was recreated",
+        EntryStatus::Running
+        | EntryStatus::Pending
+        | EntryStatus::Group
+        | EntryStatus::UnknownKind
+        | EntryStatus::Unknown => "does not use it",
     }
 }
 

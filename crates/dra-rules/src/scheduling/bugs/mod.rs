@@ -67,76 +67,68 @@ const COUNTED: u32 = 135_669;
 /// A kubelet does not prepare the claims of a pod behind one that is prepared already.
 const SKIPPED: u32 = 135_901;
 
+/// What most of them have in common.
+const BUG: Bug = Bug {
+    issue: 0,
+    component: Component::Scheduler,
+    since: (34, 0),
+    fixed: &[],
+    gates: &[],
+    harm: Harm::Pending,
+    is_imitated: true,
+    shows: |_| Vec::new(),
+    what: "",
+};
+
 /// The bugs, newest first.
 const BUGS: &[Bug] = &[
     Bug {
         issue: 141_998,
-        component: Component::Scheduler,
-        since: (34, 0),
         fixed: &[(37, 1)],
         gates: &[Gate::DRADeviceTaints, Gate::DRADeviceTaintRules],
         harm: Harm::Outage,
-        is_imitated: true,
         shows: |view| view.bare_rules(),
         what: "applies a DeviceTaintRule without a selector to every device, so that no pod with claims is \
               scheduled",
+        ..BUG
     },
     Bug {
         issue: 141_922,
-        component: Component::Scheduler,
-        since: (34, 0),
         fixed: &[(34, 12), (35, 9), (36, 5), (37, 1)],
-        gates: &[],
         harm: Harm::Panic,
         is_imitated: false,
         shows: |view| view.huge_counts(),
         what: "panics when the counts of a claim overflow 64 bits",
+        ..BUG
     },
     Bug {
         issue: 141_898,
-        component: Component::Scheduler,
-        since: (34, 0),
         fixed: &[(38, 0)],
-        gates: &[],
-        harm: Harm::Pending,
-        is_imitated: true,
         shows: |view| view.all_of_broken_pools(),
         what: "rejects a pod on every node when a request wants all devices and the pool of one node is \
               incomplete or invalid",
+        ..BUG
     },
     Bug {
         issue: PASSED_OVER,
         component: Component::ControllerManager,
-        since: (34, 0),
         fixed: &[(37, 2)],
         gates: &[Gate::DRADeviceTaints],
-        harm: Harm::Pending,
-        is_imitated: true,
-        // None of them is to be scheduled.
-        shows: |view| {
-            if view.is_of_one_pod {
-                Vec::new()
-            } else {
-                with_taints(view.cluster, eviction::passed_over(view.cluster))
-            }
-        },
+        shows: |view| with_taints(view.cluster, eviction::passed_over(view.cluster)),
         what: "never evicts a pod from a tainted device that it uses through an extended resource",
+        ..BUG
     },
     Bug {
         issue: 140_769,
-        component: Component::Scheduler,
-        since: (34, 0),
         fixed: &[(37, 0)],
         gates: &[Gate::DRAConsumableCapacity],
         harm: Harm::Outage,
-        is_imitated: true,
         shows: |view| view.all_of_shareable(),
         what: "skips fully used devices when a request wants all devices and some can be shared",
+        ..BUG
     },
     Bug {
         issue: 140_702,
-        component: Component::Scheduler,
-        since: (34, 0),
         fixed: &[(37, 0)],
         gates: &[Gate::DRAConsumableCapacity],
         harm: Harm::Outage,
@@ -144,69 +136,59 @@ const BUGS: &[Bug] = &[
         shows: |view| view.amounts_that_change(),
         what: "adds the pod's other consumption of a device to the requested amount itself when the amount is \
               stored as decimal digits",
+        ..BUG
     },
     // Fixed by kubernetes/kubernetes#142202.
     Bug {
         issue: 140_650,
-        component: Component::Scheduler,
-        since: (34, 0),
         fixed: &[(38, 0)],
         gates: &[Gate::DRAConsumableCapacity],
-        harm: Harm::Pending,
-        is_imitated: true,
         shows: |view| view.capacities_named_otherwise(),
         what: "skips a device unless the request spells its capacity exactly as the device does, with or \
               without the driver's domain",
+        ..BUG
     },
     Bug {
         issue: 140_518,
-        component: Component::Scheduler,
-        since: (34, 0),
         fixed: &[(37, 0)],
         gates: &[Gate::DRAPartitionableDevices],
         harm: Harm::Outage,
         is_imitated: false,
         shows: |view| view.counters_that_change(),
         what: "modifies counters while it reads them when they are stored as decimal digits",
+        ..BUG
     },
     Bug {
         issue: 140_442,
-        component: Component::Scheduler,
-        since: (34, 0),
         fixed: &[(37, 0)],
         gates: &[Gate::DRAConsumableCapacity],
         harm: Harm::Outage,
-        is_imitated: true,
         shows: |view| view.odd_capacities(),
         what: "accepts a negative amount of capacity, or one that overflows 64 bits",
+        ..BUG
     },
     Bug {
         issue: 140_438,
-        component: Component::Scheduler,
-        since: (34, 0),
         fixed: &[(37, 0)],
         gates: &[Gate::DRAConsumableCapacity],
         harm: Harm::Outage,
-        is_imitated: true,
         shows: |view| view.distinct_in_request(),
         what: "compares only some of the devices when a constraint wants distinct values within one request",
+        ..BUG
     },
     Bug {
         issue: 140_437,
-        component: Component::Scheduler,
         // Before, the counters of shares did not count at all.
         since: (36, 2),
         fixed: &[(37, 0)],
         gates: &[Gate::DRAPartitionableDevices, Gate::DRAConsumableCapacity],
-        harm: Harm::Pending,
-        is_imitated: true,
         shows: |view| view.bare_shares(),
         what: "charges the counters of a shared device again for each additional share, if no claim consumes \
               its capacity",
+        ..BUG
     },
     Bug {
         issue: 140_435,
-        component: Component::Scheduler,
         since: (35, 0),
         fixed: &[(36, 4)],
         gates: &[Gate::DRAPartitionableDevices],
@@ -214,33 +196,27 @@ const BUGS: &[Bug] = &[
         is_imitated: false,
         shows: |view| view.pools_of_one_name(),
         what: "mixes up the counters of two drivers whose pools share a name",
+        ..BUG
     },
     Bug {
         issue: 140_431,
-        component: Component::Scheduler,
-        since: (34, 0),
         fixed: &[(36, 3)],
-        gates: &[],
-        harm: Harm::Pending,
         is_imitated: false,
         shows: |view| view.can_leak(),
         what: "does not return what a rejected device took from counters and constraints, so that a pod that \
               fits can stay pending",
+        ..BUG
     },
     Bug {
         issue: 139_732,
-        component: Component::Scheduler,
-        since: (34, 0),
         fixed: &[(37, 0)],
-        gates: &[],
         harm: Harm::Status,
-        is_imitated: true,
         shows: |view| view.repeated_configs(),
         what: "copies a configuration into the allocation once for each request that it names",
+        ..BUG
     },
     Bug {
         issue: 139_681,
-        component: Component::Scheduler,
         since: (36, 0),
         fixed: &[(36, 3)],
         gates: &[Gate::DRADeviceTaints, Gate::DRADeviceTaintRules],
@@ -248,22 +224,19 @@ const BUGS: &[Bug] = &[
         is_imitated: false,
         shows: |view| view.rules(),
         what: "can panic on DeviceTaintRules, or ignore them",
+        ..BUG
     },
     Bug {
         issue: 139_332,
-        component: Component::Scheduler,
         since: (36, 0),
         fixed: &[(37, 0)],
         gates: &[Gate::DRAListTypeAttributes],
-        harm: Harm::Pending,
-        is_imitated: true,
         shows: |view| view.lists_compared(),
         what: "does not support list attributes in constraints, whatever the feature gate says",
+        ..BUG
     },
     Bug {
         issue: 139_040,
-        component: Component::Scheduler,
-        since: (34, 0),
         fixed: &[(36, 2)],
         gates: &[Gate::DRAPartitionableDevices, Gate::DRAConsumableCapacity],
         harm: Harm::Outage,
@@ -271,34 +244,31 @@ const BUGS: &[Bug] = &[
         shows: |view| view.shareable_partitions(),
         what: "does not charge counters for shared devices, so that it allocates partitions that exclude each \
               other",
+        ..BUG
     },
     Bug {
         issue: 139_016,
-        component: Component::Scheduler,
         since: (35, 0),
         fixed: &[(35, 6), (36, 2)],
         gates: &[Gate::DRAPrioritizedList],
-        harm: Harm::Pending,
         is_imitated: false,
         shows: |view| view.mixed_pods(),
         what: "can leave a pod pending forever if it uses a claim that is allocated for several nodes beside \
               an unallocated one",
+        ..BUG
     },
     Bug {
         issue: 138_917,
-        component: Component::Scheduler,
         since: (35, 0),
         fixed: &[(37, 0)],
         gates: &[Gate::DRAPartitionableDevices],
-        harm: Harm::Pending,
-        is_imitated: true,
         shows: |view| view.all_beside_broken_counters(),
         what: "treats slices with counters as slices of every node, so that a request for all devices fails \
               when the pool of another node is incomplete",
+        ..BUG
     },
     Bug {
         issue: 138_885,
-        component: Component::Scheduler,
         since: (35, 0),
         fixed: &[(35, 6), (36, 2)],
         gates: &[Gate::DRAPartitionableDevices],
@@ -306,110 +276,86 @@ const BUGS: &[Bug] = &[
         is_imitated: false,
         shows: |view| view.all_with_counters(),
         what: "panics when a request wants all devices and some consume counters",
+        ..BUG
     },
     Bug {
         issue: 137_347,
-        component: Component::Scheduler,
-        since: (34, 0),
         fixed: &[(36, 0)],
         gates: &[Gate::DRAPrioritizedList],
-        harm: Harm::Pending,
-        is_imitated: true,
         shows: |view| view.all_as_later_alternative(),
         what: "loses its place when an alternative after the first one wants all devices, so that the \
               alternative is not allocated",
+        ..BUG
     },
     Bug {
         issue: 136_566,
-        component: Component::Scheduler,
-        since: (34, 0),
         fixed: &[(34, 4), (35, 1)],
-        gates: &[],
         harm: Harm::Outage,
-        is_imitated: true,
         shows: |view| view.claims_in_use(),
         what: "can allocate one device to two claims when it schedules many pods in a short time",
+        ..BUG
     },
     // Fixed by kubernetes/kubernetes#135919.
     Bug {
         issue: SKIPPED,
         component: Component::Kubelet,
-        since: (34, 0),
         fixed: &[(34, 4), (35, 1), (36, 0)],
-        gates: &[],
-        harm: Harm::Pending,
-        is_imitated: true,
         shows: skipped_pods,
         what: "skips the claims of a pod behind one that is already prepared for another pod",
+        ..BUG
     },
     Bug {
         issue: COUNTED,
         component: Component::Kubelet,
-        since: (34, 0),
         fixed: &[(36, 0)],
-        gates: &[],
-        harm: Harm::Pending,
-        is_imitated: true,
         shows: counted_pods,
         what: "rejects a pod with `OutOf…` if its node still lists the extended resource that the pod has through DRA",
+        ..BUG
     },
     Bug {
         issue: 135_098,
-        component: Component::Scheduler,
-        since: (34, 0),
         fixed: &[(34, 2)],
-        gates: &[],
         harm: Harm::Status,
-        is_imitated: true,
         shows: |view| view.classes_with_config(),
         what: "does not record in the allocation which requests the configuration of a class applies to",
+        ..BUG
     },
     Bug {
         issue: TOLERATION_LOST,
-        component: Component::Scheduler,
-        since: (34, 0),
         fixed: &[(35, 0)],
         gates: &[Gate::DRADeviceTaints],
         harm: Harm::Outage,
-        is_imitated: true,
         shows: |view| view.tolerations_lost(),
         what: "does not copy tolerations into the allocation, so that the pod is evicted even if its request \
               tolerates the taint",
+        ..BUG
     },
     Bug {
         issue: 134_466,
-        component: Component::Scheduler,
-        since: (34, 0),
         fixed: &[(35, 0)],
-        gates: &[],
-        harm: Harm::Pending,
-        is_imitated: true,
         shows: |view| view.all_of_pools_for_several_nodes(),
         what: "treats a pool as incomplete when it has slices for other nodes, so that a request for all \
               devices fails",
+        ..BUG
     },
     Bug {
         issue: IDLE_DRIVER,
         component: Component::Kubelet,
-        since: (34, 0),
         fixed: &[(34, 2)],
-        gates: &[],
-        harm: Harm::Pending,
-        is_imitated: true,
         shows: idle_nodes,
         what: "stops preparing and unpreparing devices once its connection to a driver has been idle for 30 minutes, \
               until it is restarted",
+        ..BUG
     },
     Bug {
         issue: 133_706,
-        component: Component::Scheduler,
-        since: (34, 0),
         fixed: &[(35, 0)],
         gates: &[Gate::DRAConsumableCapacity],
         harm: Harm::Outage,
         is_imitated: false,
         shows: |view| view.compared_by_number(),
         what: "checks the capacity of the wrong device after the first one of a request, and may panic",
+        ..BUG
     },
 ];
 
@@ -470,9 +416,6 @@ fn bug_of_kubelet(issue: u32, node: &Node) -> Option<(&'static Bug, Version)> {
 /// The nodes with pods with claims whose kubelet may lose its connection to a driver.
 fn idle_nodes(view: &View<'_>) -> Vec<String> {
     let cluster = view.cluster;
-    if view.is_of_one_pod {
-        return Vec::new();
-    }
     let pods = cluster
         .pods()
         .filter(|pod| !pod.spec.resource_claims.is_empty() && !pod.is_terminal());
@@ -502,11 +445,7 @@ fn is_counted(pod: &Pod, node: &Node) -> bool {
 
 fn counted_pods(view: &View<'_>) -> Vec<String> {
     let cluster = view.cluster;
-    if view.is_of_one_pod {
-        return Vec::new();
-    }
-    let pods = cluster.pods().filter(|pod| of_rejected(cluster, pod).is_some());
-    pods.map(|pod| format!("pod/{}", pod.key())).collect()
+    names(cluster.pods().filter(|pod| of_rejected(cluster, pod).is_some()))
 }
 
 /// A claim of a pod that was prepared for another one before, so that the kubelet skips the claims behind.
@@ -551,12 +490,8 @@ pub fn skips(cluster: &Cluster, pod: &Pod, skipped: Option<&str>) -> Option<Skip
 
 fn skipped_pods(view: &View<'_>) -> Vec<String> {
     let cluster = view.cluster;
-    if view.is_of_one_pod {
-        return Vec::new();
-    }
     let is_waiting = |pod: &&Arc<Pod>| pod.status.phase == "Pending" && skips(cluster, pod, None).is_some();
-    let pods = cluster.pods().filter(is_waiting);
-    pods.map(|pod| format!("pod/{}", pod.key())).collect()
+    names(cluster.pods().filter(is_waiting))
 }
 
 /// The bug of the kubelet that rejects the pod, in a sentence.
@@ -630,11 +565,12 @@ impl Exposure {
 pub fn of_placed(cluster: &Cluster, pod: Option<&Pod>) -> Vec<Exposure> {
     let exposure = |bug: &'static Bug| {
         let fix = bug.applies(cluster)?;
-        let mut by = match bug.issue {
-            PASSED_OVER => names(eviction::passed_over(cluster)),
-            TOLERATION_LOST => names(eviction::evicted_despite_request(cluster)),
+        let pods = match bug.issue {
+            PASSED_OVER => eviction::passed_over(cluster),
+            TOLERATION_LOST => eviction::evicted_despite_request(cluster),
             _ => return None,
         };
+        let mut by = names(pods.into_iter().map(|(pod, _)| pod));
         if let Some(pod) = pod {
             by.retain(|name| *name == format!("pod/{}", pod.key()));
         }
@@ -660,9 +596,8 @@ fn with_taints(cluster: &Cluster, pods: Vec<(&Arc<Pod>, &Arc<Claim>)>) -> Vec<St
     pods.into_iter().map(name).collect()
 }
 
-fn names(pods: Vec<(&Arc<Pod>, &Arc<Claim>)>) -> Vec<String> {
-    let pods = pods.into_iter();
-    pods.map(|(pod, _)| format!("pod/{}", pod.key())).collect()
+fn names<'c>(pods: impl Iterator<Item = &'c Arc<Pod>>) -> Vec<String> {
+    pods.map(|pod| format!("pod/{}", pod.key())).collect()
 }
 
 /// The bugs that the release of `cluster` has and that its objects can bring to show: claims that have no devices yet, templates, pods,
@@ -691,7 +626,10 @@ pub fn exposures(cluster: &Cluster) -> Vec<Exposure> {
 }
 
 fn exposed(view: &View<'_>) -> Vec<Exposure> {
+    // One pod that is to be scheduled says nothing of other components.
+    let concerns = |bug: &&Bug| bug.component == Component::Scheduler || !view.is_of_one_pod;
     BUGS.iter()
+        .filter(concerns)
         .filter_map(|bug| {
             let fix = bug.applies(view.cluster)?;
             let by = (bug.shows)(view);

@@ -1,7 +1,9 @@
 //! View of a cluster and of claims for the bugs, and the triggers of each.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
+
+use itertools::Itertools as _;
 
 use crate::eviction;
 use crate::reservation::claim_name;
@@ -9,7 +11,7 @@ use dra_allocator::attribute_of;
 use dra_allocator::devices::{ClassSelectors, Match, SelectableDevice, keeps_off, named_otherwise};
 use dra_model::{
     AllocationMode, AttributeValue, Capacity, Claim, ClaimSpec, Cluster, Component, Constraint, Device,
-    DeviceId, DeviceRequest, Gate, NO_EXECUTE, Pod, Pool, PoolId, Quantity, Str, lookup,
+    DeviceId, DeviceRequest, Gate, NO_EXECUTE, Pod, Pool, PoolId, Quantity, Slice, Str, lookup,
 };
 
 /// Something that asks for devices.
@@ -92,8 +94,6 @@ pub(super) struct View<'a> {
     /// Those of them that draw from counters.
     shareable_partitions: Vec<String>,
     selectors: OnceLock<ClassSelectors>,
-    /// True if a class selects a device that consumes counters, as far as it was asked.
-    with_counters: OnceLock<BTreeMap<Str, bool>>,
 }
 
 impl<'a> View<'a> {
@@ -108,7 +108,6 @@ impl<'a> View<'a> {
             shareable: Vec::new(),
             shareable_partitions: Vec::new(),
             selectors: OnceLock::new(),
-            with_counters: OnceLock::new(),
         };
         for slice in cluster.slices() {
             let mut draws = !slice.spec.shared_counters.is_empty();
@@ -135,27 +134,28 @@ impl<'a> View<'a> {
     }
 
     /// `found`, where a claim or template asks for devices at all.
-    fn where_asked(&self, found: Vec<String>) -> Vec<String> {
-        if self.asks.is_empty() { Vec::new() } else { found }
+    fn where_asked(&self, found: impl Iterator<Item = String>) -> Vec<String> {
+        found.filter(|_| !self.asks.is_empty()).collect()
+    }
+
+    /// The pools that are so, where a claim or template asks for all devices.
+    fn where_all_is_asked(&self, is_so: impl Fn(&Pool<'_>) -> bool) -> Vec<String> {
+        if !self.asks.iter().any(Ask::wants_all) {
+            return Vec::new();
+        }
+        let pools = self.cluster.pools().filter(is_so);
+        pools.map(|pool| format!("pool/{}", pool.id)).collect()
     }
 
     pub(super) fn rules(&self) -> Vec<String> {
         let rules = self.cluster.rules();
-        self.where_asked(
-            rules
-                .map(|rule| format!("devicetaintrule/{}", rule.metadata.name))
-                .collect(),
-        )
+        self.where_asked(rules.map(|rule| format!("devicetaintrule/{}", rule.metadata.name)))
     }
 
     pub(super) fn bare_rules(&self) -> Vec<String> {
         let rules = self.cluster.rules();
-        let rules = rules.filter(|rule| rule.spec.device_selector.is_none() && keeps_off(&rule.spec.taint));
-        self.where_asked(
-            rules
-                .map(|rule| format!("devicetaintrule/{}", rule.metadata.name))
-                .collect(),
-        )
+        let bare = rules.filter(|rule| rule.spec.device_selector.is_none() && keeps_off(&rule.spec.taint));
+        self.where_asked(bare.map(|rule| format!("devicetaintrule/{}", rule.metadata.name)))
     }
 
     pub(super) fn huge_counts(&self) -> Vec<String> {
@@ -166,15 +166,8 @@ impl<'a> View<'a> {
     }
 
     pub(super) fn all_of_broken_pools(&self) -> Vec<String> {
-        if !self.asks.iter().any(Ask::wants_all) {
-            return Vec::new();
-        }
         let is_invalid = |part: &Pool<'_>| !part.duplicate_devices().is_empty();
-        let broken = self
-            .cluster
-            .pools()
-            .filter(|pool| !pool.is_complete() || pool.parts().iter().any(is_invalid));
-        broken.map(|pool| format!("pool/{}", pool.id)).collect()
+        self.where_all_is_asked(|pool| !pool.is_complete() || pool.parts().iter().any(is_invalid))
     }
 
     pub(super) fn all_of_shareable(&self) -> Vec<String> {
@@ -265,24 +258,22 @@ impl<'a> View<'a> {
 
     /// Pools with a counter whose amount is kept as decimal digits, such as `1.5Gi`.
     pub(super) fn counters_that_change(&self) -> Vec<String> {
-        let mut pools = BTreeSet::new();
         if self.counters.is_empty() {
             return Vec::new();
         }
-        for slice in self.cluster.slices() {
+        let changes = |slice: &&Arc<Slice>| {
             let sets = slice.spec.shared_counters.iter().map(|set| &set.counters);
-            let devices = slice.spec.devices.iter();
-            let drawn =
-                devices.flat_map(|device| device.consumes_counters.iter().map(|draws| &draws.counters));
-            if sets
-                .chain(drawn)
-                .flatten()
-                .any(|(_, counter)| counter.value.is_decimal())
-            {
-                pools.insert(slice.pool_id());
-            }
-        }
-        self.where_asked(pools.iter().map(|pool| format!("pool/{pool}")).collect())
+            let draws = slice
+                .spec
+                .devices
+                .iter()
+                .flat_map(|device| &device.consumes_counters);
+            let mut counters = sets.chain(draws.map(|draw| &draw.counters)).flatten();
+            counters.any(|(_, counter)| counter.value.is_decimal())
+        };
+        let slices = self.cluster.slices().filter(changes);
+        let pools: BTreeSet<PoolId> = slices.map(|slice| slice.pool_id()).collect();
+        self.where_asked(pools.iter().map(|pool| format!("pool/{pool}")))
     }
 
     pub(super) fn distinct_in_request(&self) -> Vec<String> {
@@ -300,7 +291,7 @@ impl<'a> View<'a> {
             others.any(|other| other.pool == one.pool && other.driver != one.driver)
         };
         let pools = self.counters.iter().filter(same);
-        self.where_asked(pools.map(|pool| format!("pool/{pool}")).collect())
+        self.where_asked(pools.map(|pool| format!("pool/{pool}")))
     }
 
     pub(super) fn can_leak(&self) -> Vec<String> {
@@ -339,7 +330,7 @@ impl<'a> View<'a> {
     /// Devices that can be shared, and who asks for amounts or for several devices in one request: device n of a request is compared with
     /// number n of its slice, which may not exist.
     pub(super) fn compared_by_number(&self) -> Vec<String> {
-        let mut found = self.where_asked(self.shareable.clone());
+        let mut found = self.where_asked(self.shareable.iter().cloned());
         found.extend(self.asking(|ask| {
             let mut requests = ask.requests();
             requests.any(|request| wants_several(request) || request.capacity.is_some())
@@ -348,7 +339,7 @@ impl<'a> View<'a> {
     }
 
     pub(super) fn shareable_partitions(&self) -> Vec<String> {
-        self.where_asked(self.shareable_partitions.clone())
+        self.where_asked(self.shareable_partitions.iter().cloned())
     }
 
     pub(super) fn mixed_pods(&self) -> Vec<String> {
@@ -371,22 +362,15 @@ impl<'a> View<'a> {
         if self.counters.is_empty() || !self.asks.iter().any(Ask::wants_all) {
             return Vec::new();
         }
-        let with_counters = self.with_counters.get_or_init(|| {
-            let all = self.asks.iter().flat_map(Ask::requests);
-            let all = all.filter(|request| request.allocation_mode == AllocationMode::All);
-            let classes = all.map(|request| &request.device_class_name);
-            self.classes_selecting(classes, &self.counters, |_, device| {
-                !device.consumes_counters.is_empty()
-            })
+        let wants_all = |request: &&DeviceRequest| request.allocation_mode == AllocationMode::All;
+        let all = self.asks.iter().flat_map(Ask::requests).filter(wants_all);
+        let classes = all.map(|request| &request.device_class_name);
+        let selecting = self.classes_selecting(classes, &self.counters, |_, device| {
+            !device.consumes_counters.is_empty()
         });
         self.asking(|ask| {
-            ask.requests().any(|request| {
-                request.allocation_mode == AllocationMode::All
-                    && with_counters
-                        .get(&request.device_class_name)
-                        .copied()
-                        .unwrap_or_default()
-            })
+            let mut all = ask.requests().filter(wants_all);
+            all.any(|request| selecting.get(&request.device_class_name) == Some(&true))
         })
     }
 
@@ -484,18 +468,12 @@ impl<'a> View<'a> {
 
     /// Pools with slices for different nodes, where a request wants all devices.
     pub(super) fn all_of_pools_for_several_nodes(&self) -> Vec<String> {
-        if !self.asks.iter().any(Ask::wants_all) {
-            return Vec::new();
-        }
-        let is_for_several = |pool: &dra_model::Pool<'_>| {
-            let mut slices = pool.slices.iter();
-            let first = slices
-                .next()
-                .map(|slice| (&slice.spec.node_name, &slice.spec.node_selector));
-            slices.any(|slice| Some((&slice.spec.node_name, &slice.spec.node_selector)) != first)
-        };
-        let pools = self.cluster.pools().filter(is_for_several);
-        pools.map(|pool| format!("pool/{}", pool.id)).collect()
+        self.where_all_is_asked(|pool| {
+            let slices = pool.slices.iter();
+            !slices
+                .map(|slice| (&slice.spec.node_name, &slice.spec.node_selector))
+                .all_equal()
+        })
     }
 
     /// Pods that are evicted although their request tolerates the taint, and who asks for devices with such a toleration.
@@ -519,11 +497,7 @@ impl<'a> View<'a> {
     pub(super) fn classes_with_config(&self) -> Vec<String> {
         let classes = self.cluster.classes();
         let classes = classes.filter(|class| !class.spec.config.is_empty());
-        self.where_asked(
-            classes
-                .map(|class| format!("deviceclass/{}", class.metadata.name))
-                .collect(),
-        )
+        self.where_asked(classes.map(|class| format!("deviceclass/{}", class.metadata.name)))
     }
 }
 

@@ -74,20 +74,13 @@ fn of_node(node: &Node, pod: &Pod, now: Time) -> Vec<Fix> {
             fixes.push(Fix::DropNodeLabel { key: key.clone() });
         }
     }
-    let affinity = pod
-        .spec
-        .affinity
-        .as_ref()
-        .and_then(|affinity| affinity.node_affinity.as_ref());
-    let required =
-        affinity.and_then(|nodes| nodes.required_during_scheduling_ignored_during_execution.as_ref());
     // The DaemonSet controller requires the node of each of its pods.
     let is_daemon = pod
         .metadata
         .controller()
         .is_some_and(|owner| owner.kind == "DaemonSet");
     let excludes = |selector: &NodeSelector| !selector.matches(&node.metadata).unwrap_or(false);
-    if !is_daemon && required.is_some_and(excludes) {
+    if !is_daemon && pod.required_affinity().is_some_and(excludes) {
         fixes.push(Fix::DropNodeAffinity);
     }
     fixes
@@ -135,16 +128,13 @@ fn taints(
     let mut fixes = BTreeSet::new();
     let mut found: BTreeSet<(Str, Str)> = BTreeSet::new();
     for id in localities.pools(&node.metadata.name) {
-        let Some(pool) = cluster.pool(id) else { continue };
-        let devices = pool
-            .slices
-            .iter()
-            .chain(&pool.outdated)
-            .flat_map(|slice| &slice.spec.devices);
-        for taint in devices
-            .flat_map(|device| &device.taints)
-            .filter(|taint| keeps_off(taint))
-        {
+        if cluster.pool(id).is_none() {
+            continue;
+        }
+        let slices = cluster.slices_of_pool(id);
+        let devices = slices.flat_map(|slice| &slice.spec.devices);
+        let taints = devices.flat_map(|device| &device.taints);
+        for taint in taints.filter(|taint| keeps_off(taint)) {
             found.insert((taint.key.clone(), taint.effect.clone()));
             fixes.insert(Fix::LiftTaint {
                 pool: id.clone(),
@@ -235,10 +225,7 @@ pub(super) fn of_claims(cluster: &Cluster, claims: &[Arc<Claim>], fails: bool) -
             }
         }
         for (place, constraint) in claim.spec.devices.constraints.iter().enumerate() {
-            let attribute = constraint
-                .match_attribute
-                .as_ref()
-                .or(constraint.distinct_attribute.as_ref());
+            let attribute = constraint.attribute();
             fixes.push(Fix::DropConstraint {
                 claim: key.clone(),
                 place,

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::scheduling::placement::{release, remove_pod};
+use crate::scheduling::placement::{change_claim, release, remove_pod};
 use crate::scheduling::plain::{UNSCHEDULABLE, tells_removal, tells_unfit};
 use dra_cel::Terms;
 use dra_model::{
-    AllocationMode, Change, Claim, Class, Cluster, DeviceRequest, Key, Kind, NO_EXECUTE, Node, Object, Pod,
-    PoolId, Quantity, Resources, Slice, Str, Taint, Toleration, lookup,
+    AllocationMode, Change, Class, Cluster, DeviceRequest, Key, Kind, NO_EXECUTE, Node, Object, Pod, PoolId,
+    Quantity, Resources, Slice, Str, Taint, Toleration, lookup,
 };
 
 /// A single change.
@@ -371,14 +371,8 @@ impl Fix {
                 effect,
                 ..
             } => {
-                change_request(cluster, claim, request, |spec| {
-                    spec.tolerations.push(Toleration {
-                        key: key.clone(),
-                        operator: "Exists".into(),
-                        effect: effect.clone(),
-                        ..Toleration::default()
-                    });
-                });
+                let toleration = Toleration::of_key(key.clone(), effect.clone());
+                change_request(cluster, claim, request, |spec| spec.tolerations.push(toleration));
             }
             Self::Fewer {
                 claim,
@@ -437,14 +431,10 @@ impl Fix {
                     claim.spec.devices.constraints.remove(*place);
                 }
             }),
-            Self::TolerateNode { key, effect, .. } => change_pod(cluster, pod, |pod| {
-                pod.spec.tolerations.push(Toleration {
-                    key: key.clone(),
-                    operator: "Exists".into(),
-                    effect: effect.clone(),
-                    ..Toleration::default()
-                });
-            }),
+            Self::TolerateNode { key, effect, .. } => {
+                let toleration = Toleration::of_key(key.clone(), effect.clone());
+                change_pod(cluster, pod, |pod| pod.spec.tolerations.push(toleration));
+            }
             Self::LessResource {
                 container,
                 resource,
@@ -527,14 +517,6 @@ fn is(taint: &Taint, key: &Str, effect: &Str) -> bool {
     taint.key == *key && taint.effect == *effect
 }
 
-fn change_claim(cluster: &mut Cluster, key: &Key, change: impl FnOnce(&mut Claim)) {
-    if let Some(claim) = cluster.claim(key) {
-        let mut claim = Claim::clone(claim);
-        change(&mut claim);
-        cluster.apply(Change::Put(Object::ResourceClaim(Arc::new(claim))));
-    }
-}
-
 fn change_request(cluster: &mut Cluster, key: &Key, name: &str, change: impl FnOnce(&mut DeviceRequest)) {
     change_claim(cluster, key, |claim| {
         let (base, sub) = name.split_once('/').unwrap_or((name, ""));
@@ -591,14 +573,7 @@ fn change_node(cluster: &mut Cluster, name: &Str, change: impl FnOnce(&mut Node)
 }
 
 fn lift_taint(cluster: &mut Cluster, pool: &PoolId, key: &Str, effect: &Str) {
-    let slices: Vec<Arc<Slice>> = cluster.pool(pool).map_or_else(Vec::new, |pool| {
-        pool.slices
-            .iter()
-            .chain(&pool.outdated)
-            .copied()
-            .cloned()
-            .collect()
-    });
+    let slices: Vec<Arc<Slice>> = cluster.slices_of_pool(pool).cloned().collect();
     for slice in slices {
         let mut changed = Slice::clone(&slice);
         for device in &mut changed.spec.devices {

@@ -268,15 +268,7 @@ pub fn change_of_pod(before: &Pod, after: &Pod) -> Vec<Value> {
             operations.push(remove(&path));
         }
     }
-    let required = |pod: &Pod| {
-        let affinity = pod.spec.affinity.as_ref()?;
-        let nodes = affinity.node_affinity.as_ref()?;
-        nodes
-            .required_during_scheduling_ignored_during_execution
-            .as_ref()
-            .map(|_| ())
-    };
-    if required(before).is_some() && required(after).is_none() {
+    if before.required_affinity().is_some() && after.required_affinity().is_none() {
         operations.push(remove(
             "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution",
         ));

@@ -11,7 +11,6 @@ mod search;
 
 pub use change::{ClassOfFix, Fix, OtherToleration, Rewording};
 pub use edit::{Edited, change_of_claim, change_of_pod};
-pub(super) use search::MOST_STEPS;
 pub use search::{Effort, Fixes, Found, Subject, smallest};
 
 #[cfg(test)]

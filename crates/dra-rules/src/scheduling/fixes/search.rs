@@ -10,19 +10,21 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use itertools::Itertools;
+
 use super::candidates::{MOST_CANDIDATES, all, of_claims, rank};
 use super::change::Fix;
 use crate::reservation::claim_names;
-use crate::scheduling::cycle::{Scheduler, Start};
+use crate::scheduling::cycle::{Cycle, Scheduler, Start};
 use crate::scheduling::locality::Localities;
 use crate::scheduling::parallel::{Run, judge_all};
 use crate::scheduling::spared::Sparing;
-use crate::scheduling::verdict::{Granted, Verdict};
+use crate::scheduling::verdict::{Granted, Judgment, Verdict};
 use dra_allocator::{Budget, Observer};
 use dra_model::{Claim, Cluster, DeviceRequest, Key, Kind, Node, Pod, PoolId, Str};
 
 /// Steps of one trial: a set of changes that takes more to judge is no answer anybody waits for.
-pub(in crate::scheduling) const MOST_STEPS: u64 = 200_000;
+const MOST_STEPS: u64 = 200_000;
 
 /// Subject to make fit.
 #[derive(Clone, Debug)]
@@ -81,6 +83,29 @@ pub struct Effort<'e> {
     pub observer: &'e (dyn Observer + Sync),
     /// Runs the judging of all nodes.
     pub run: Run<'e>,
+}
+
+impl Effort<'_> {
+    /// Judges one node.
+    pub(in crate::scheduling) fn judge(&self, cycle: &Cycle<'_>, node: &Node) -> Judgment {
+        let judgment = cycle.judge(node, self.budget.limits(MOST_STEPS), self.observer);
+        self.budget.spend(judgment.work);
+        judgment
+    }
+
+    /// Judges all of `nodes`.
+    pub(in crate::scheduling) fn judge_all<'n>(
+        &self,
+        cycle: &Cycle<'_>,
+        nodes: &[&'n Arc<Node>],
+    ) -> Vec<(&'n Arc<Node>, Judgment)> {
+        judge_all(cycle, nodes, self.budget, self.observer, self.run)
+    }
+
+    /// Returns whether nothing more may be judged in the cluster.
+    pub(in crate::scheduling) fn is_spent(&self, cluster: &Cluster) -> bool {
+        self.budget.is_spent() || self.observer.cancelled() || cluster.meter().exhausted().is_some()
+    }
 }
 
 /// A set of changes that suffices.
@@ -337,8 +362,7 @@ impl Search<'_> {
 
     /// Returns whether nothing more may be judged, however few sets were tried.
     fn is_out_of_work(&self) -> bool {
-        let Effort { budget, observer, .. } = self.effort;
-        budget.is_spent() || observer.cancelled() || self.cluster.meter().exhausted().is_some()
+        self.effort.is_spent(self.cluster)
     }
 
     fn around(&self, node: &Arc<Node>) -> Around {
@@ -371,40 +395,18 @@ impl Search<'_> {
 
     /// Tries the sets of `size` changes for a node. Returns whether all were.
     fn sets_of(&mut self, node: &Around, size: usize) -> bool {
-        let mut places: Vec<usize> = (0..size).collect();
-        if size > node.candidates.len() {
-            return node.are_all;
-        }
-        loop {
+        for set in node.candidates.iter().combinations(size) {
             if self.found.len() >= self.effort.most_found || self.is_spent() {
                 return false;
             }
-            let set: Vec<Fix> = places
-                .iter()
-                .map(|place| node.candidates[*place].clone())
-                .collect();
-            self.try_set(node, set);
-            // The next combination, in the order of the candidates.
-            let Some(moving) = (0..size)
-                .rev()
-                .find(|at| places[*at] < node.candidates.len() - size + at)
-            else {
-                return node.are_all;
-            };
-            places[moving] += 1;
-            for at in moving + 1..size {
-                places[at] = places[at - 1] + 1;
-            }
+            self.try_set(node, set.into_iter().cloned().collect());
         }
+        node.are_all
     }
 
     fn try_set(&mut self, node: &Around, set: Vec<Fix>) {
-        let clash = |a: &Fix, b: &Fix| a.excludes(b);
-        if set
-            .iter()
-            .enumerate()
-            .any(|(at, one)| set[at + 1..].iter().any(|other| clash(one, other)))
-        {
+        let mut pairs = set.iter().array_combinations();
+        if pairs.any(|[one, other]| one.excludes(other)) {
             return;
         }
         if self
@@ -443,9 +445,7 @@ impl Search<'_> {
         };
         match &subject.start(&scheduler) {
             Start::Cycle(cycle) => {
-                let Effort { budget, observer, .. } = self.effort;
-                let judgment = cycle.judge(&node, budget.limits(MOST_STEPS), *observer);
-                budget.spend(judgment.work);
+                let judgment = self.effort.judge(cycle, &node);
                 self.undecided |= matches!(judgment.verdict, Verdict::GaveUp);
                 judgment.verdict.fits()
             }
@@ -472,13 +472,7 @@ impl Search<'_> {
                 .is_none_or(|freed| pools.any(|pool| freed.contains(pool)))
         };
         let nodes: Vec<&Arc<Node>> = cluster.nodes().filter(is_touched).collect();
-        let answers = judge_all(
-            cycle,
-            &nodes,
-            self.effort.budget,
-            self.effort.observer,
-            self.effort.run,
-        );
+        let answers = self.effort.judge_all(cycle, &nodes);
         if answers
             .iter()
             .any(|(_, judgment)| matches!(judgment.verdict, Verdict::Error(_)))

@@ -341,7 +341,7 @@ impl EventItem {
                 grace_seconds,
             } => {
                 item.reasons = reasons.all(eviction);
-                item.message = reasons.grace_period(*grace_seconds);
+                item.message = format!("grace period {grace_seconds}s").into();
             }
             What::ClaimReleased { devices } => {
                 item.devices = Arc::clone(devices);

@@ -22,8 +22,8 @@ use crate::eviction::{
     Eviction, LONGEST_TOLERATION, Tolerance, condition_of, due, has_to_go, pending, tolerance,
 };
 use crate::owners::{Replacing, losses, restarted_with};
-use dra_allocator::devices::{Origin, Taints};
-use dra_model::{Claim, Cluster, Condition, DeviceId, Key, NO_EXECUTE, Pod, Str, Time};
+use dra_allocator::devices::Taints;
+use dra_model::{Claim, Cluster, Condition, Key, NO_EXECUTE, Pod, Str, Time};
 
 /// Simulates what happens to `world` until nothing is left to happen, and reports it; with `tolerations` also who tolerates what.
 pub fn report(world: &mut World<'_>, with_tolerations: bool) -> EvictionReport {
@@ -82,6 +82,12 @@ pub(super) fn evicted_pods(world: &World<'_>, before: &Cluster) -> BTreeSet<Key>
     of_before.map(|pod| pod.key).collect()
 }
 
+/// When something happened to objects, by their UIDs.
+fn times(happenings: &[Happening], is_it: impl Fn(&What) -> bool) -> HashMap<&Str, Time, RandomState> {
+    let found = happenings.iter().filter(|happening| is_it(&happening.what));
+    found.map(|happening| (&happening.uid, happening.at)).collect()
+}
+
 /// The first eviction of every pod, in the order of time.
 fn evictions(happenings: &[Happening]) -> Vec<Evicted<'_>> {
     let mut found: Vec<Evicted<'_>> = Vec::new();
@@ -103,11 +109,7 @@ fn evictions(happenings: &[Happening]) -> Vec<Evicted<'_>> {
             });
         }
     }
-    let gone: HashMap<&Str, Time, RandomState> = happenings
-        .iter()
-        .filter(|happening| matches!(happening.what, What::PodGone))
-        .map(|happening| (&happening.uid, happening.at))
-        .collect();
+    let gone = times(happenings, |what| matches!(what, What::PodGone));
     for evicted in &mut found {
         evicted.gone_at = gone.get(&evicted.pod.uid).copied();
     }
@@ -121,39 +123,24 @@ fn evictions(happenings: &[Happening]) -> Vec<Evicted<'_>> {
 fn tolerations(world: &World<'_>, all: bool) -> Vec<TolerationItem> {
     let cluster = world.cluster();
     let taints = Taints::of(cluster).where_rules_are(world.release.rules);
-    let mut reasons = Reasons::default();
     let mut found = Vec::new();
     let mut others = Vec::new();
     for claim in cluster.claims() {
         // Most claims tolerate nothing for good, and what is not told need not be put together.
         if all || tolerates_for_good(claim, &taints) || overflows(claim) {
-            let tolerated = tolerated(claim, &taints, world.now);
-            if tolerated.is_empty() {
-                continue;
-            }
-            for pod in pending(cluster, claim, world.release) {
-                tell(cluster, claim, &pod, &tolerated, &mut reasons, &mut found);
-            }
+            tell(world, claim, &taints, |_| true, &mut found);
         } else {
             others.push(claim);
         }
     }
     // Who tolerates one claim's taints for good may go for those of another.
     if !found.is_empty() {
-        let told: HashSet<Key, RandomState> = found
-            .iter()
+        let told = found.iter();
+        let told: HashSet<Key, RandomState> = told
             .map(|item: &TolerationItem| Key::new(item.namespace.clone(), item.name.clone()))
             .collect();
         for claim in others {
-            let tolerated = tolerated(claim, &taints, world.now);
-            if tolerated.is_empty() {
-                continue;
-            }
-            for pod in pending(cluster, claim, world.release) {
-                if told.contains(&pod) {
-                    tell(cluster, claim, &pod, &tolerated, &mut reasons, &mut found);
-                }
-            }
+            tell(world, claim, &taints, |pod| told.contains(pod), &mut found);
         }
     }
     found.sort_by(|a, b| (&a.namespace, &a.name, &a.claim).cmp(&(&b.namespace, &b.name, &b.claim)));
@@ -172,15 +159,33 @@ fn tolerates_for_good(claim: &Claim, taints: &Taints<'_>) -> bool {
     })
 }
 
-/// Toleration of a device's NoExecute taint.
-struct OfDevice {
-    device: DeviceId,
-    origin: Origin,
-    tolerated: Tolerated,
-    until: Option<Time>,
+/// Tells how the pods that `are_meant`, and that have to go for the claim unless they tolerate its taints, tolerate these.
+fn tell(
+    world: &World<'_>,
+    claim: &Claim,
+    taints: &Taints<'_>,
+    are_meant: impl Fn(&Key) -> bool,
+    found: &mut Vec<TolerationItem>,
+) {
+    let of_claim = tolerated(claim, taints, world.now);
+    if of_claim.is_empty() {
+        return;
+    }
+    let cluster = world.cluster();
+    for pod in pending(cluster, claim, world.release) {
+        if are_meant(&pod) {
+            let uid = cluster.pod(&pod).map(|pod| pod.metadata.uid.clone());
+            found.extend(of_claim.iter().map(|item| TolerationItem {
+                name: pod.name.clone(),
+                uid: uid.clone().unwrap_or_default(),
+                ..item.clone()
+            }));
+        }
+    }
 }
 
-fn tolerated(claim: &Claim, taints: &Taints<'_>, now: Time) -> Vec<OfDevice> {
+/// How the NoExecute taints of the claim's devices are tolerated, by a pod that is yet to be named.
+fn tolerated(claim: &Claim, taints: &Taints<'_>, now: Time) -> Vec<TolerationItem> {
     let mut found = Vec::new();
     for result in claim.results() {
         let device = result.id();
@@ -197,36 +202,19 @@ fn tolerated(claim: &Claim, taints: &Taints<'_>, now: Time) -> Vec<OfDevice> {
                     (Tolerated::Until, due(added, tolerance))
                 }
             };
-            found.push(OfDevice {
-                device: device.clone(),
-                origin: tainted.origin,
+            found.push(TolerationItem {
+                namespace: claim.metadata.namespace.clone(),
+                name: Str::default(),
+                uid: Str::default(),
+                claim: claim.metadata.name.clone(),
+                device: device.clone().into(),
+                taint: ReasonItem::of(&tainted.origin),
                 tolerated,
                 until,
             });
         }
     }
     found
-}
-
-fn tell(
-    cluster: &Cluster,
-    claim: &Claim,
-    pod: &Key,
-    tolerated: &[OfDevice],
-    reasons: &mut Reasons,
-    found: &mut Vec<TolerationItem>,
-) {
-    let uid = cluster.pod(pod).map(|pod| pod.metadata.uid.clone());
-    found.extend(tolerated.iter().map(|one| TolerationItem {
-        namespace: pod.namespace.clone(),
-        name: pod.name.clone(),
-        uid: uid.clone().unwrap_or_default(),
-        claim: claim.metadata.name.clone(),
-        device: one.device.clone().into(),
-        taint: reasons.of(&one.origin),
-        tolerated: one.tolerated,
-        until: one.until,
-    }));
 }
 
 /// Pods that tolerate every taint of their devices for good, with the taints.
@@ -428,11 +416,7 @@ impl PodItem {
 }
 
 fn claims(happenings: &[Happening]) -> Vec<ClaimItem> {
-    let removed: HashMap<&Str, Time, RandomState> = happenings
-        .iter()
-        .filter(|happening| matches!(happening.what, What::ClaimDeleted))
-        .map(|happening| (&happening.uid, happening.at))
-        .collect();
+    let removed = times(happenings, |what| matches!(what, What::ClaimDeleted));
     let mut found: Vec<ClaimItem> = Vec::new();
     for happening in happenings {
         if let What::ClaimReleased { devices } = &happening.what {
