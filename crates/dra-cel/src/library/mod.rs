@@ -30,7 +30,7 @@ use super::types::{Param, Type, parse_type, split_top_level};
 use super::value::numbers::Trait;
 use super::value::{Outcome, Value};
 pub(crate) use dispatch::dispatch;
-pub(crate) use string_format::{Clause, FormatArguments, interpret as interpret_format};
+pub(crate) use string_format::{Clause, FormatProblem, interpret as interpret_format};
 
 /// Implementation of a function on its arguments, the receiver first.
 pub(crate) type Op = for<'a> fn(&mut Context<'a>, &[Value<'a>]) -> Outcome<'a>;
