@@ -166,10 +166,10 @@ pub(crate) fn compare(left: &Value<'_>, right: &Value<'_>) -> Result<Ordering, F
         (Value::Double(left), Value::Double(right)) => compare_doubles(*left, *right),
         (Value::Int(left), Value::Uint(right)) => compare_int_uint(*left, *right),
         (Value::Uint(left), Value::Int(right)) => compare_int_uint(*right, *left).reverse(),
-        (Value::Double(left), Value::Int(right)) => compare_double_int(*left, *right),
-        (Value::Int(left), Value::Double(right)) => compare_double_int(*right, *left).reverse(),
-        (Value::Double(left), Value::Uint(right)) => compare_double_uint(*left, *right),
-        (Value::Uint(left), Value::Double(right)) => compare_double_uint(*right, *left).reverse(),
+        (Value::Double(left), Value::Int(right)) => compare_doubles(*left, *right as f64),
+        (Value::Int(left), Value::Double(right)) => compare_doubles(*left as f64, *right),
+        (Value::Double(left), Value::Uint(right)) => compare_doubles(*left, *right as f64),
+        (Value::Uint(left), Value::Double(right)) => compare_doubles(*left as f64, *right),
         (Value::Bool(left), Value::Bool(right)) => left.cmp(right),
         (Value::String(left), Value::String(right)) => left.as_bytes().cmp(right.as_bytes()),
         (Value::Bytes(left), Value::Bytes(right)) => left.cmp(right),
@@ -181,45 +181,14 @@ pub(crate) fn compare(left: &Value<'_>, right: &Value<'_>) -> Result<Ordering, F
 
 /// Returns whether two numbers are equal, whatever their types. `None` if one is not a number.
 pub(crate) fn numbers_equal(left: &Value<'_>, right: &Value<'_>) -> Option<bool> {
-    Some(match (left, right) {
-        (Value::Int(left), Value::Int(right)) => left == right,
-        (Value::Uint(left), Value::Uint(right)) => left == right,
-        (Value::Double(left), Value::Double(right)) => left == right,
-        (Value::Int(left), Value::Uint(right)) | (Value::Uint(right), Value::Int(left)) => {
-            compare_int_uint(*left, *right).is_eq()
-        }
-        (Value::Double(left), Value::Int(right)) | (Value::Int(right), Value::Double(left)) => {
-            !left.is_nan() && compare_double_int(*left, *right).is_eq()
-        }
-        (Value::Double(left), Value::Uint(right)) | (Value::Uint(right), Value::Double(left)) => {
-            !left.is_nan() && compare_double_uint(*left, *right).is_eq()
-        }
-        _ => return None,
-    })
+    let is_number = |value: &Value<'_>| matches!(value, Value::Int(_) | Value::Uint(_) | Value::Double(_));
+    (is_number(left) && is_number(right)).then(|| compare(left, right) == Ok(Ordering::Equal))
 }
 
+/// The order of two floats that are numbers. An integer beside one is compared as the nearest float: what is beyond the integers of
+/// its type is beyond those floats too.
 fn compare_doubles(left: f64, right: f64) -> Ordering {
     left.partial_cmp(&right).unwrap_or(Ordering::Equal)
-}
-
-fn compare_double_int(left: f64, right: i64) -> Ordering {
-    if left < i64::MIN as f64 {
-        Ordering::Less
-    } else if left > i64::MAX as f64 {
-        Ordering::Greater
-    } else {
-        compare_doubles(left, right as f64)
-    }
-}
-
-fn compare_double_uint(left: f64, right: u64) -> Ordering {
-    if left < 0.0 {
-        Ordering::Less
-    } else if left > u64::MAX as f64 {
-        Ordering::Greater
-    } else {
-        compare_doubles(left, right as f64)
-    }
 }
 
 fn compare_int_uint(left: i64, right: u64) -> Ordering {
