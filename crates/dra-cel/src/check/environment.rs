@@ -113,9 +113,6 @@ impl Scope {
         if lists { Type::Dyn } else { Type::Any }
     }
 
-    /// The most elements or characters that an attribute can have.
-    pub(crate) const ATTRIBUTE_SIZE: u64 = 64;
-
     fn has_allow_multiple_allocations(&self) -> bool {
         match self.mode {
             Mode::Stored => true,
