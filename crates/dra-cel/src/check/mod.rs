@@ -18,7 +18,7 @@ use super::ast::{Ast, Comprehension, Expr, ExprKind, Literal, NodeId, operators}
 use super::library::Overload;
 use super::source::Issues;
 use super::types::{Name, Type};
-use environment::{FieldLookup, Global, Local};
+use environment::Local;
 use unify::{Unifier, instantiate};
 
 /// Meaning of a node.
@@ -179,17 +179,8 @@ impl Checker<'_> {
 
     /// Looks a global name up and notes what it is.
     fn resolve_global(&mut self, id: NodeId, name: &str) -> bool {
-        let Some(global) = self.scope.global(name) else {
+        let Some((of, reference)) = self.scope.global(name) else {
             return false;
-        };
-        let (of, reference) = match global {
-            Global::Variable(of) => (of, Reference::Device),
-            Global::Type(inner) => {
-                let reference = Reference::Type(inner.name());
-                (Type::type_of(inner), reference)
-            }
-            Global::UnknownType(inner) => (Type::type_of(inner), Reference::UnknownType(name.into())),
-            Global::Constant(value) => (Type::Int, Reference::Int(value)),
         };
         self.set_type(id, of);
         self.references.insert(id, reference);
@@ -249,7 +240,7 @@ impl Checker<'_> {
         let (target, is_optional) = operand_type.unwrap_optional();
         let result = match target {
             Type::Map(entry) => entry.1.clone(),
-            Type::Struct(message) => self.field_type(id, message, field).unwrap_or(Type::Error),
+            Type::Struct(message) => self.field_type(id, message, field),
             Type::Param(_) => {
                 self.unifier.assignable(&Type::Dyn, target);
                 Type::Dyn
@@ -272,18 +263,11 @@ impl Checker<'_> {
         }
     }
 
-    fn field_type(&mut self, id: NodeId, message: &str, field: &str) -> Option<Type> {
-        match self.scope.field(message, field) {
-            FieldLookup::Found(of) => Some(of),
-            FieldLookup::NoField => {
-                self.report(id, format!("undefined field '{field}'"));
-                None
-            }
-            FieldLookup::NoMessage => {
-                self.report(id, format!("unexpected failed resolution of '{message}'"));
-                None
-            }
-        }
+    fn field_type(&mut self, id: NodeId, message: &str, field: &str) -> Type {
+        self.scope.field(message, field).unwrap_or_else(|problem| {
+            self.report(id, problem);
+            Type::Error
+        })
     }
 
     fn check_call(&mut self, expr: &mut Expr) {
@@ -503,7 +487,7 @@ fn qualified_name(expr: &Expr) -> Option<Vec<Name>> {
 /// The name that values of the type called `name` have, if that is a type which can be evaluated.
 pub(crate) fn type_called(scope: &Scope, name: &str) -> Option<&'static str> {
     match scope.global(name)? {
-        Global::Type(inner) => Some(inner.name()),
-        Global::Variable(_) | Global::UnknownType(_) | Global::Constant(_) => None,
+        (_, Reference::Type(known)) => Some(known),
+        _ => None,
     }
 }
