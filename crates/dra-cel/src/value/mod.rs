@@ -129,6 +129,14 @@ impl<'a> Value<'a> {
         )
     }
 
+    /// Returns whether the type is one of the API server's rather than of CEL.
+    pub(crate) fn is_of_api_server(&self) -> bool {
+        matches!(
+            self,
+            Self::Quantity(_) | Self::Semver(_) | Self::Ip(_) | Self::Cidr(_) | Self::Url(_) | Self::Format(_)
+        )
+    }
+
     /// Returns how many lists, maps and optionals are at most inside of each other here, this value included.
     pub(crate) fn nesting(&self) -> u32 {
         let (mut value, mut around) = (self, 0);
