@@ -49,5 +49,5 @@ pub use rules::{
     Rules, bare_rule_is_about_all, rule_matches, rule_matches_in_pool, rule_matches_pool, rules_of_scheduler,
 };
 pub use selectors::{CachedSelector, SelectorError, first_unmatched, known_names, slice_device};
-pub(crate) use selectors::{ExpressionId, Expressions};
+pub(crate) use selectors::DerivedAttribute;
 pub use taints::{DeviceTaint, Origin, RuleSupport, Taints, keeps_off, says_unhealthy};

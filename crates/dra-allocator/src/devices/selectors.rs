@@ -4,7 +4,6 @@
 //! cluster costs evaluations only for the devices that it changes.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
@@ -59,6 +58,8 @@ pub(crate) struct Numbered<'a> {
 /// An expression that selects devices, with its results so far.
 #[derive(Debug)]
 pub struct CachedSelector {
+    /// The expression.
+    pub(crate) text: Str,
     program: Result<Program, Str>,
     results: Results,
     errors: Mutex<HashMap<u32, Str>>,
@@ -110,6 +111,7 @@ impl SelectorCache {
         let mut known = locked(&self.selectors);
         let selector = known.entry(text.clone()).or_insert_with(|| {
             Arc::new(CachedSelector {
+                text: text.clone(),
                 program: self.program(self.environment.compile(text, Mode::Stored)),
                 results: Results::default(),
                 errors: Mutex::default(),
@@ -356,82 +358,6 @@ impl Results {
         let chunk = self.chunks[(size.ilog2() - FIRST.ilog2()) as usize]
             .get_or_init(|| (0..size).map(|_| AtomicU8::new(0)).collect());
         &chunk[(place - size) as usize]
-    }
-}
-
-/// Place of an expression among those of a demand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct ExpressionId(u32);
-
-/// The distinct expressions of a demand.
-pub(crate) struct Expressions {
-    all: Arc<SelectorCache>,
-    selectors: Vec<(Str, Arc<CachedSelector>)>,
-    /// The places of `selectors`.
-    places: HashMap<Str, u32>,
-    derived: Vec<(Str, Arc<DerivedAttribute>)>,
-}
-
-impl fmt::Debug for Expressions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list()
-            .entries(self.selectors.iter().map(|(text, _)| text))
-            .entries(self.derived.iter().map(|(text, _)| text))
-            .finish()
-    }
-}
-
-impl Expressions {
-    pub(crate) fn new(all: Arc<SelectorCache>) -> Self {
-        Self {
-            all,
-            selectors: Vec::new(),
-            places: HashMap::new(),
-            derived: Vec::new(),
-        }
-    }
-
-    /// Returns what a command may spend on expressions and on looking at devices.
-    pub(crate) fn meter(&self) -> &Meter {
-        &self.all.meter
-    }
-
-    /// The place of the selector `text`.
-    pub(crate) fn add_selector(&mut self, text: &Str) -> ExpressionId {
-        let next = self.selectors.len() as u32;
-        ExpressionId(*self.places.entry(text.clone()).or_insert_with(|| {
-            self.selectors.push((text.clone(), self.all.selector(text)));
-            next
-        }))
-    }
-
-    /// The place of the derived attribute `text`.
-    pub(crate) fn add_derived_attribute(&mut self, text: &Str) -> ExpressionId {
-        let place = self.derived.iter().position(|(known, _)| known == text);
-        ExpressionId(place.unwrap_or_else(|| {
-            self.derived
-                .push((text.clone(), self.all.derived_attribute(text)));
-            self.derived.len() - 1
-        }) as u32)
-    }
-
-    /// The text of a selector.
-    pub(crate) fn text(&self, id: ExpressionId) -> &Str {
-        &self.selectors[id.0 as usize].0
-    }
-
-    /// Returns whether a selector selects the device.
-    pub(crate) fn matches(&self, id: ExpressionId, device: Numbered<'_>) -> Result<bool, SelectorError> {
-        self.selectors[id.0 as usize].1.matches(device)
-    }
-
-    /// The value of a derived attribute.
-    pub(crate) fn derive(
-        &self,
-        id: ExpressionId,
-        device: Numbered<'_>,
-    ) -> Result<AttributeValue, SelectorError> {
-        self.derived[id.0 as usize].1.value(device)
     }
 }
 
