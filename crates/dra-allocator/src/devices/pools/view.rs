@@ -262,7 +262,7 @@ impl Pools {
                 return Ok(Counters::default());
             }
             let index = CounterIndex::new(&counter_slices, self.features.compatibility_groups)?;
-            let taken = |device: &Device| allocated.is_some_and(|pool| pool.has(&device.name));
+            let taken = |device: &Device| allocated.is_some_and(|pool| pool.contains_key(&device.name));
             index.build(
                 targeting.iter().map(|numbered| &*numbered.slice),
                 others.iter().map(|numbered| &*numbered.slice),
@@ -300,10 +300,9 @@ impl Pools {
             .map(|numbered| numbered.slice.spec.devices.len())
             .sum();
         let mut devices = TiVec::with_capacity(total);
-        let mut next = 0;
         for (place, numbered) in (0..).zip(&view.slices) {
             for (index, device) in (0..).zip(&numbered.slice.spec.devices) {
-                let state = allocated.and_then(|pool| pool.device(&device.name, &mut next));
+                let state = allocated.and_then(|pool| pool.get(&device.name));
                 devices.push(self.pool_device((place, index), device, state));
             }
         }
