@@ -4,7 +4,6 @@
 //! numbered per pool, and amounts are integers, so that the search only adds and compares.
 
 use std::collections::HashMap;
-use std::ops::Deref;
 
 use foldhash::fast::RandomState;
 use typed_index_collections::TiVec;
@@ -44,35 +43,6 @@ pub(crate) struct Counters {
     amounts: Vec<(CounterIx, i128)>,
     /// Groups by counter set, device after device.
     joined: Vec<(SetIx, Box<[u32]>)>,
-}
-
-/// Shared counters of a pool. A pool without counters takes no memory.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct PoolWide(Option<Box<Counters>>);
-
-impl From<Counters> for PoolWide {
-    fn from(counters: Counters) -> Self {
-        Self((!counters.groups.is_empty()).then(|| Box::new(counters)))
-    }
-}
-
-impl Deref for PoolWide {
-    type Target = Counters;
-
-    #[inline]
-    fn deref(&self) -> &Counters {
-        static NONE: Counters = Counters {
-            available: TiVec::new(),
-            names: TiVec::new(),
-            groups: TiVec::new(),
-            gives_back: false,
-            overdrawn: Vec::new(),
-            draws: TiVec::new(),
-            amounts: Vec::new(),
-            joined: Vec::new(),
-        };
-        self.0.as_deref().unwrap_or(&NONE)
-    }
 }
 
 /// End of a device's consumption in the lists of all devices. It begins where the previous device's ends.
@@ -131,9 +101,7 @@ impl Counters {
         self.amounts.truncate(end.amounts);
         self.joined.truncate(end.joined);
     }
-}
 
-impl Counters {
     /// Returns whether a device may be kept back by a counter that it does not draw from: one that is overdrawn, or that picks overdraw while
     /// others return to it.
     pub(crate) fn concern_all(&self) -> bool {
@@ -333,8 +301,7 @@ impl<'a> CounterIndex<'a> {
             self.built.truncate(own);
         }
         if self.sets.is_empty() {
-            self.built.draws.clear();
-            return Ok(self.built);
+            return Ok(Counters::default());
         }
         self.built.gives_back = self.built.amounts.iter().any(|(_, amount)| *amount < 0);
         let overdrawn = self

@@ -11,7 +11,7 @@ use typed_index_collections::TiVec;
 use dra_model::{Device, PoolId, Slice, Taint, TaintRule};
 
 use super::super::allocated::{PoolState, TakenDevice};
-use super::super::counters::{CounterIndex, CounterIx, Counters, InView, PoolFault, PoolWide, SetIx};
+use super::super::counters::{CounterIndex, CounterIx, Counters, InView, PoolFault, SetIx};
 use super::super::rules::{rule_matches_in_pool, rule_matches_pool};
 use super::super::selectors::{Numbered, NumberedSlice};
 use super::super::taints::keeps_off;
@@ -40,7 +40,7 @@ pub(crate) struct PoolView {
     /// Some device is not taken as a whole.
     pub(crate) has_free_devices: bool,
     /// Shared counters of the pool.
-    pub(crate) counters: PoolWide,
+    pub(crate) counters: Counters,
     /// Pools with binding conditions come after those without.
     pub(crate) has_binding_conditions: bool,
     /// Not all of its slices are there, whatever else is wrong with it.
@@ -186,7 +186,7 @@ impl Pools {
             slices: Vec::new(),
             devices: TiVec::new(),
             has_free_devices: false,
-            counters: PoolWide::default(),
+            counters: Counters::default(),
             // Also where the pool contradicts itself.
             has_binding_conditions: self.features.release.pool_is_of_node
                 && relevant
@@ -270,7 +270,7 @@ impl Pools {
             )
         });
         match counters {
-            Ok(counters) => view.counters = counters.into(),
+            Ok(counters) => view.counters = counters,
             Err(why) => {
                 view.status = PoolStatus::Invalid(why);
                 return Some(view);
