@@ -37,10 +37,8 @@ struct KnownViews {
     /// Of a pool with one slice, or with slices of one node: every node that they reach sees the same.
     only: OnceLock<Option<Arc<PoolView>>>,
     /// Of other pools, by the places of the slices that reach a node.
-    by_slices: Mutex<Option<Box<ViewsBySlices>>>,
+    by_slices: Mutex<HashMap<Vec<u32>, Option<Arc<PoolView>>, RandomState>>,
 }
-
-type ViewsBySlices = HashMap<Vec<u32>, Option<Arc<PoolView>>, RandomState>;
 
 /// Every slice of a pool, whatever its generation, by name.
 #[derive(Debug)]
@@ -152,29 +150,19 @@ impl PoolIndex {
 }
 
 impl Pools {
-    /// Groups `slices`, which come in the order of their names.
-    pub(crate) fn new<'a>(
-        slices: impl Iterator<Item = &'a Arc<Slice>>,
-        rules: impl Iterator<Item = &'a Arc<TaintRule>>,
-        features: Features,
-        selectors: &SelectorCache,
-    ) -> Self {
-        let mut pools = Self {
-            index: Arc::new(PoolIndex::new(
-                slices.map(|slice| selectors.number(slice)),
-                features,
-            )),
+    /// No pools.
+    pub(crate) fn new(features: Features, meter: &Arc<Meter>) -> Self {
+        Self {
+            index: Arc::default(),
             views: Arc::default(),
             changed: HashMap::default(),
             features,
             rules: Arc::default(),
-            meter: Arc::clone(selectors.meter()),
-        };
-        pools.replace_rules(rules);
-        pools
+            meter: Arc::clone(meter),
+        }
     }
 
-    /// Groups other slices. Devices of those that are known keep their numbers.
+    /// Groups `slices`, which come in the order of their names. Devices of those that are known keep their numbers.
     pub(crate) fn replace_slices<'a>(
         &mut self,
         slices: impl Iterator<Item = &'a Arc<Slice>>,
@@ -185,29 +173,8 @@ impl Pools {
             let numbered = known.numbered(slice);
             numbered.map_or_else(|| selectors.number(slice), Arc::clone)
         });
-        let index = PoolIndex::new(numbered, self.features);
-        self.index = Arc::new(index);
+        self.index = Arc::new(PoolIndex::new(numbered, self.features));
         self.forget_all();
-    }
-
-    /// The pools of another cluster. Devices of slices that are known keep their numbers.
-    pub(crate) fn beside<'a>(
-        &self,
-        slices: impl Iterator<Item = &'a Arc<Slice>>,
-        rules: impl Iterator<Item = &'a Arc<TaintRule>>,
-        selectors: &SelectorCache,
-    ) -> Self {
-        let mut pools = Self {
-            index: Arc::clone(&self.index),
-            views: Arc::default(),
-            changed: HashMap::default(),
-            features: self.features,
-            rules: Arc::default(),
-            meter: Arc::clone(&self.meter),
-        };
-        pools.replace_slices(slices, selectors);
-        pools.replace_rules(rules);
-        pools
     }
 
     /// Takes other rules.
@@ -331,7 +298,6 @@ impl Pools {
             return Ok(view.clone());
         }
         let mut views = views.by_slices.lock().unwrap_or_else(PoisonError::into_inner);
-        let views = views.get_or_insert_default();
         if let Some(view) = views.get(&relevant) {
             return Ok(view.clone());
         }
