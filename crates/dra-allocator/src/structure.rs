@@ -219,13 +219,6 @@ enum Tie {
     },
 }
 
-/// Source that devices consume from.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Drawn {
-    Counter(CounterIx),
-    Set(SetIx),
-}
-
 struct Builder<'s, 'p, 'a> {
     problem: &'p mut Problem<'a>,
     structure: &'s mut Structure,
@@ -403,19 +396,17 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
 
     /// Adds what devices draw from counters: as ties, but for counters that most devices of the pool draw from.
     fn counters(&mut self, used: &[DeviceIx]) {
-        let mut users: HashMap<(ViewIx, Drawn), usize> = HashMap::new();
+        let mut users: HashMap<Tie, usize> = HashMap::new();
         let mut consumers: HashMap<ViewIx, usize> = HashMap::new();
         for device in used {
-            let place = self.problem.devices[*device];
+            let view = self.problem.devices[*device].view;
             let Some(usage) = self.problem.usage(*device) else {
                 continue;
             };
-            *consumers.entry(place.view).or_default() += 1;
-            for (counter, _) in usage.amounts {
-                *users.entry((place.view, Drawn::Counter(*counter))).or_default() += 1;
-            }
-            for (set, _) in usage.groups {
-                *users.entry((place.view, Drawn::Set(*set))).or_default() += 1;
+            *consumers.entry(view).or_default() += 1;
+            let counters = usage.amounts.iter().map(|(counter, _)| Tie::Counter { view, counter: *counter });
+            for tie in counters.chain(usage.groups.iter().map(|(set, _)| Tie::Set { view, set: *set })) {
+                *users.entry(tie).or_default() += 1;
             }
         }
         let mut common_counters = Vec::new();
@@ -430,9 +421,9 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
             };
             self.answers[*device].push(-10);
             let concern_all = counters.concern_all();
-            let is_common = |drawn: Drawn| {
+            let is_common = |tie: Tie| {
                 concern_all
-                    || users.get(&(place.view, drawn)).map_or(0, |users| users * 2)
+                    || users.get(&tie).map_or(0, |users| users * 2)
                         > consumers.get(&place.view).copied().unwrap_or(0)
             };
             if concern_all {
@@ -443,14 +434,14 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
                 }
             }
             for (counter, amount) in usage.amounts {
-                if is_common(Drawn::Counter(*counter)) {
+                let tie = Tie::Counter {
+                    view: place.view,
+                    counter: *counter,
+                };
+                if is_common(tie) {
                     self.answers[*device].extend([i128::from(place.view.0), i128::from(counter.0), *amount]);
                     common_counters.push((place.view, *counter));
                 } else {
-                    let tie = Tie::Counter {
-                        view: place.view,
-                        counter: *counter,
-                    };
                     self.ties[*device].push((tie, vec![*amount]));
                 }
             }
@@ -458,15 +449,15 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
                 let mut joined: Vec<i128> = joined.iter().map(|group| i128::from(*group)).collect();
                 // Groups are numbered within their pool.
                 joined.push(i128::from(place.view.0));
-                if is_common(Drawn::Set(*set)) {
+                let tie = Tie::Set {
+                    view: place.view,
+                    set: *set,
+                };
+                if is_common(tie) {
                     self.answers[*device].extend([-11, i128::from(set.0)]);
                     self.answers[*device].extend(joined);
                     common_sets.push((place.view, *set));
                 } else {
-                    let tie = Tie::Set {
-                        view: place.view,
-                        set: *set,
-                    };
                     self.ties[*device].push((tie, joined));
                 }
             }
@@ -556,7 +547,6 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
 
 /// A compatibility as numbers, for keys.
 pub(super) fn compatibility_code(compatibility: &Compatibility) -> Vec<i128> {
-    use crate::devices::Compatibility;
     match compatibility {
         Compatibility::Free => vec![-1],
         Compatibility::Ungrouped => vec![-2],
