@@ -75,45 +75,22 @@ enum Element {
 #[derive(Default)]
 pub(super) struct Values {
     elements: TiVec<ElementIx, Element>,
-    /// Numbers of the elements, once they are more than [`FEW`].
     element_numbers: HashMap<Element, ElementIx, RandomState>,
     sets: TiVec<ValueIx, Box<[ElementIx]>>,
-    /// Numbers of the sets, once they are more than [`FEW`].
     set_numbers: HashMap<Box<[ElementIx]>, ValueIx, RandomState>,
     /// True if lists are values. Without, a list is as odd as an unknown type: it can be the first of a set, and nothing can join.
     lists: bool,
 }
 
-/// As many are looked through in less time than it takes to hash one.
-const FEW: usize = 16;
-
 /// The number of `item` among `items`; adds it if necessary.
-fn number_of<I: From<usize> + Copy + PartialEq, T: Clone + Eq + Hash>(
+fn number_of<I: From<usize> + Copy, T: Clone + Eq + Hash>(
     items: &mut TiVec<I, T>,
     numbers: &mut HashMap<T, I, RandomState>,
     item: T,
 ) -> I {
-    let next = items.next_key();
-    if items.len() <= FEW {
-        if let Some(place) = items.iter().position(|known| *known == item) {
-            return place.into();
-        }
-        if items.len() == FEW {
-            numbers.extend(
-                items
-                    .iter_enumerated()
-                    .map(|(number, item)| (item.clone(), number)),
-            );
-            numbers.insert(item.clone(), next);
-        }
-    } else {
-        let number = *numbers.entry(item.clone()).or_insert(next);
-        if number != next {
-            return number;
-        }
-    }
-    items.push(item);
-    next
+    *numbers
+        .entry(item)
+        .or_insert_with_key(|item| items.push_and_get_key(item.clone()))
 }
 
 impl Values {
