@@ -214,7 +214,6 @@ fn free_candidates(
         } else {
             TiSlice::from_ref(&[])
         };
-        let constraints = &problem.demand.claims[claim].constraints;
         *looks += (structure.candidates[*number].len() * (1 + covered.len())) as u64;
         for device in &structure.candidates[*number] {
             if *device < group.start || state.holders[*device] > 0 {
@@ -229,21 +228,8 @@ fn free_candidates(
                 let Ok(Some(value)) = problem.attribute(*source, *device) else {
                     return false;
                 };
-                let values = &state.constraints[claim][at].values;
-                match (constraints[at].rule, values.last()) {
-                    (_, None) => true,
-                    (Rule::Present | Rule::DistinctFromLast, Some(_)) => {
-                        !problem.values.elements(value).is_empty()
-                    }
-                    (Rule::Match, Some(common)) => problem.values.common(*common, value).is_some(),
-                    (Rule::Distinct, Some(_)) => {
-                        let elements = problem.values.elements(value);
-                        values
-                            .iter()
-                            .flat_map(|used| problem.values.elements(*used))
-                            .all(|used| !elements.contains(used))
-                    }
-                }
+                let constraint = &state.constraints[claim][at];
+                constraint.admits(value, &mut problem.values).is_some()
             });
             if compatible {
                 free.push(*device);

@@ -197,27 +197,27 @@ impl ConstraintState {
     /// Adds a device with that value for the request at that place of its claim. Returns whether the constraint allows it; the state
     /// is unchanged if not.
     pub(super) fn add(&mut self, value: ValueIx, request: u32, values: &mut Values) -> bool {
-        let added = match (self.rule, self.values.last()) {
-            (_, None) => Some(value),
-            (Rule::Match, Some(common)) => values.common(*common, value),
-            (Rule::Distinct, Some(_)) => self
-                .values
-                .iter()
-                .all(|known| values.distinct(value, *known))
-                .then_some(value),
-            (Rule::DistinctFromLast, Some(_)) => self
-                .last
-                .iter()
-                .all(|(_, known)| values.distinct(value, *known))
-                .then_some(value),
-            (Rule::Present, Some(_)) => (!values.elements(value).is_empty()).then_some(value),
-        };
+        let added = self.admits(value, values);
         self.values.extend(added);
         if self.rule == Rule::DistinctFromLast && added.is_some() {
             self.last.retain(|(of, _)| *of != request);
             self.last.push((request, value));
         }
         added.is_some()
+    }
+
+    /// Returns what is noted of a device with that value, if the constraint allows it.
+    pub(super) fn admits(&self, value: ValueIx, values: &mut Values) -> Option<ValueIx> {
+        let Some(last) = self.values.last() else {
+            return Some(value);
+        };
+        match self.rule {
+            Rule::Match => return values.common(*last, value),
+            Rule::Distinct => self.values.iter().all(|known| values.distinct(value, *known)),
+            Rule::DistinctFromLast => self.last.iter().all(|(_, known)| values.distinct(value, *known)),
+            Rule::Present => !values.elements(value).is_empty(),
+        }
+        .then_some(value)
     }
 
     /// Takes back the last device added, which is one of the request at that place.
