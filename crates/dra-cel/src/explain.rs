@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::ast::{Comprehension, Expr, ExprKind, Literal, operators};
+use super::ast::{Comprehension, Expr, ExprKind, operators};
 use super::check::{Checked, Scope};
 use super::device::DeviceInput;
 use super::eval::Context;
@@ -13,7 +13,7 @@ use super::plan::{Plan, plan_part};
 use super::program::{EvalError, MAX_COST, boolean};
 use super::source::Issues;
 use super::terms::{Term, terms};
-use super::value::text;
+use super::value::{Value, text};
 use super::{check, parse};
 use dra_values::Meter;
 
@@ -212,16 +212,12 @@ fn chain_text(expr: &Expr, binds: &[&Comprehension]) -> Option<String> {
                 _ => return None,
             };
             let _ = match (&**function, key) {
-                (operators::OPT_SELECT, Literal::String(field)) => write!(chain, ".?{field}"),
-                (operators::OPT_INDEX, _) => write!(chain, "[?{}]", literal_text(key)),
-                _ => write!(chain, "[{}]", literal_text(key)),
+                (operators::OPT_SELECT, Value::String(field)) => write!(chain, ".?{}", &**field),
+                (operators::OPT_INDEX, _) => write!(chain, "[?{}]", text::source(key)),
+                _ => write!(chain, "[{}]", text::source(key)),
             };
             Some(chain)
         }
         _ => None,
     }
-}
-
-fn literal_text(literal: &Literal) -> String {
-    text::source(&super::value::Value::of_literal(literal))
 }

@@ -14,10 +14,11 @@ use std::collections::HashMap;
 pub(crate) use environment::Scope;
 pub use environment::{Features, Mode};
 
-use super::ast::{Ast, Comprehension, Expr, ExprKind, Literal, NodeId, operators};
+use super::ast::{Ast, Comprehension, Expr, ExprKind, NodeId, operators};
 use super::library::Overload;
 use super::source::Issues;
 use super::types::{Name, Type};
+use super::value::Value;
 use environment::Local;
 use unify::{Unifier, instantiate};
 
@@ -147,13 +148,14 @@ impl Checker<'_> {
         match &mut expr.kind {
             ExprKind::Literal(literal) => {
                 let of = match literal {
-                    Literal::Null => Type::Null,
-                    Literal::Bool(_) => Type::Bool,
-                    Literal::Int(_) => Type::Int,
-                    Literal::Uint(_) => Type::Uint,
-                    Literal::Double(_) => Type::Double,
-                    Literal::String(_) => Type::String,
-                    Literal::Bytes(_) => Type::Bytes,
+                    Value::Null => Type::Null,
+                    Value::Bool(_) => Type::Bool,
+                    Value::Int(_) => Type::Int,
+                    Value::Uint(_) => Type::Uint,
+                    Value::Double(_) => Type::Double,
+                    Value::String(_) => Type::String,
+                    // Nothing else is written as a literal.
+                    _ => Type::Bytes,
                 };
                 self.set_type(expr.id, of);
             }
@@ -313,11 +315,10 @@ impl Checker<'_> {
 
     fn check_optional_select(&mut self, id: NodeId, args: &mut [Expr]) {
         let [operand, field] = args else { return };
-        let ExprKind::Literal(Literal::String(field)) = &field.kind else {
+        let ExprKind::Literal(Value::String(field)) = &field.kind else {
             return;
         };
-        let field = std::sync::Arc::clone(field);
-        let selected = self.check_field(id, operand, &field, true);
+        let selected = self.check_field(id, operand, field, true);
         let of = self.unifier.substitute(&selected, false);
         self.set_type(id, of);
         let overloads = self.scope.function(operators::OPT_SELECT);

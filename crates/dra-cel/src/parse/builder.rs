@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use super::macros::{self, Macros};
 use super::unescape::{unescape_bytes, unescape_string};
-use crate::ast::{Expr, ExprKind, Literal, NodeId, operators};
+use crate::ast::{Expr, ExprKind, NodeId, operators};
 use crate::source::{Issues, Offset};
 use crate::types::Name;
+use crate::value::Value;
 
 /// Nodes that one expression may have. Macros that copy their operand double it, and nothing else stops them.
 const MAX_NODES: usize = 250_000;
@@ -84,7 +85,7 @@ impl<'s> Builder<'s> {
         self.node(at, ExprKind::Unspecified)
     }
 
-    pub(super) fn literal(&mut self, at: usize, literal: Literal) -> Expr {
+    pub(super) fn literal(&mut self, at: usize, literal: Value<'static>) -> Expr {
         self.node(at, ExprKind::Literal(literal))
     }
 
@@ -93,7 +94,7 @@ impl<'s> Builder<'s> {
         let (digits, radix) = text.strip_prefix("0x").map_or((text, 10), |digits| (digits, 16));
         let signed = format!("{}{digits}", if negative { "-" } else { "" });
         match i64::from_str_radix(&signed, radix) {
-            Ok(value) => self.literal(at, Literal::Int(value)),
+            Ok(value) => self.literal(at, Value::Int(value)),
             Err(_) => self.error(at, "invalid int literal"),
         }
     }
@@ -104,7 +105,7 @@ impl<'s> Builder<'s> {
             .strip_prefix("0x")
             .map_or((number, 10), |digits| (digits, 16));
         match u64::from_str_radix(digits, radix) {
-            Ok(value) => self.literal(at, Literal::Uint(value)),
+            Ok(value) => self.literal(at, Value::Uint(value)),
             Err(_) => self.error(at, "invalid uint literal"),
         }
     }
@@ -112,7 +113,7 @@ impl<'s> Builder<'s> {
     pub(super) fn double(&mut self, at: usize, text: &str, negative: bool) -> Expr {
         match text.parse::<f64>() {
             Ok(value) if value.is_finite() => {
-                self.literal(at, Literal::Double(if negative { -value } else { value }))
+                self.literal(at, Value::Double(if negative { -value } else { value }))
             }
             _ => self.error(at, "invalid double literal"),
         }
@@ -123,7 +124,7 @@ impl<'s> Builder<'s> {
             self.issues.report(Some(at as Offset), message);
             text.to_owned()
         });
-        self.literal(at, Literal::String(value.into()))
+        self.literal(at, Value::string(value))
     }
 
     pub(super) fn bytes(&mut self, at: usize, text: &str) -> Expr {
@@ -131,7 +132,7 @@ impl<'s> Builder<'s> {
             self.issues.report(Some(at as Offset), message);
             text.as_bytes().to_vec()
         });
-        self.literal(at, Literal::Bytes(value.into()))
+        self.literal(at, Value::Bytes(value.into()))
     }
 
     /// An identifier at `at`, with a leading dot at `dot`.
@@ -199,7 +200,7 @@ impl<'s> Builder<'s> {
         optional: bool,
     ) -> Expr {
         if optional {
-            let field = self.literal(field_at, Literal::String(field.into()));
+            let field = self.literal(field_at, Value::string(field));
             return self.operator(dot, operators::OPT_SELECT, vec![operand, field]);
         }
         let kind = ExprKind::Select {

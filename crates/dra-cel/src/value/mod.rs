@@ -17,7 +17,6 @@ use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::ast::Literal;
 use crate::library::format::NamedFormat;
 use crate::library::network::Cidr;
 use crate::library::url::Url;
@@ -133,7 +132,12 @@ impl<'a> Value<'a> {
     pub(crate) fn is_of_api_server(&self) -> bool {
         matches!(
             self,
-            Self::Quantity(_) | Self::Semver(_) | Self::Ip(_) | Self::Cidr(_) | Self::Url(_) | Self::Format(_)
+            Self::Quantity(_)
+                | Self::Semver(_)
+                | Self::Ip(_)
+                | Self::Cidr(_)
+                | Self::Url(_)
+                | Self::Format(_)
         )
     }
 
@@ -150,19 +154,6 @@ impl<'a> Value<'a> {
                 Self::Map(map) => 1 + map.nesting(),
                 _ => 0,
             }
-    }
-
-    /// The value of a constant of the program.
-    pub(crate) fn of_literal(literal: &Literal) -> Value<'static> {
-        match literal {
-            Literal::Null => Value::Null,
-            Literal::Bool(value) => Value::Bool(*value),
-            Literal::Int(value) => Value::Int(*value),
-            Literal::Uint(value) => Value::Uint(*value),
-            Literal::Double(value) => Value::Double(*value),
-            Literal::String(value) => Value::String(Text::Shared(Arc::clone(value))),
-            Literal::Bytes(value) => Value::Bytes(Arc::clone(value)),
-        }
     }
 
     /// The same value without touching reference counts, where that can be.

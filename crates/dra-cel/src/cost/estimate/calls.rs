@@ -5,10 +5,11 @@
 
 use super::amount::Range;
 use super::{CallEstimate, Node};
-use crate::ast::{ExprKind, Literal, operators};
+use crate::ast::{ExprKind, operators};
 use crate::cost::{LIST_BASE, REGEX_FACTOR, Rule, STRING_FACTOR, STRUCT_BASE};
 use crate::release::Release;
 use crate::types::Type;
+use crate::value::Value;
 
 const ONE: Range = Range::fixed(1);
 
@@ -27,7 +28,7 @@ const MAX_FORMAT_SIZE: u64 = 64;
 /// The number that a node is, if it is written down.
 fn literal_int(node: &Node<'_>) -> Option<i64> {
     match &node.expr.kind {
-        ExprKind::Literal(Literal::Int(value)) => Some(*value),
+        ExprKind::Literal(Value::Int(value)) => Some(*value),
         _ => None,
     }
 }
@@ -125,8 +126,7 @@ fn made(function: &str, overload: &str, args: &[Node<'_>]) -> Option<Range> {
         ("split" | "find" | "findAll", [text, ..]) => Range::up_to(size(text).max),
         ("join", [list, separator @ ..]) => {
             let length = size(list);
-            let joined =
-                elements(list).map_or(Range::fixed(0), |(_, element)| length.multiply(element));
+            let joined = elements(list).map_or(Range::fixed(0), |(_, element)| length.multiply(element));
             let separators = Range {
                 min: length.min.saturating_sub(1),
                 max: length.max.saturating_sub(1),
