@@ -357,42 +357,13 @@ impl Expander<'_, '_> {
             *expr = self.builder.node(place, ExprKind::Unspecified);
             return;
         }
-        match &mut expr.kind {
-            ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Unspecified => {}
-            ExprKind::Select { operand, .. } => self.renumber(operand),
-            ExprKind::Call { target, args, .. } => {
-                for part in args.iter_mut().chain(target.as_deref_mut()) {
-                    self.renumber(part);
-                }
-            }
-            ExprKind::List { elements, .. } => {
-                for element in elements {
-                    self.renumber(element);
-                }
-            }
-            ExprKind::Map { entries } => {
-                for entry in entries {
-                    self.renumber(&mut entry.key);
-                    self.renumber(&mut entry.value);
-                }
-            }
-            ExprKind::Struct { fields, .. } => {
-                for field in fields {
-                    // Fields of a copy are where the macro is called.
-                    field.id = self.node(ExprKind::Unspecified).id;
-                    self.renumber(&mut field.value);
-                }
-            }
-            ExprKind::Comprehension(fold) => {
-                for part in [
-                    &mut fold.range,
-                    &mut fold.init,
-                    &mut fold.condition,
-                    &mut fold.step,
-                    &mut fold.result,
-                ] {
-                    self.renumber(part);
-                }
+        for child in expr.children_mut() {
+            self.renumber(child);
+        }
+        if let ExprKind::Struct { fields, .. } = &mut expr.kind {
+            for field in fields {
+                // Fields of a copy are where the macro is called.
+                field.id = self.node(ExprKind::Unspecified).id;
             }
         }
         expr.id = self.builder.node(place, ExprKind::Unspecified).id;
