@@ -4,7 +4,11 @@
 //! (dynamic-resource-allocation v0.37.1) builds for each evaluation: maps from domain to identifier to value, where names
 //! without a domain are in that of the driver.
 
-use dra_values::{AttributeValue, Quantity, Semver, Str};
+use std::sync::Arc;
+
+use super::value::list::List;
+use super::value::{Amount, Value, Version};
+use dra_values::{AttributeValue, Quantity, Str};
 
 /// Device fields that selectors read from a ResourceSlice. Names are as there: `id` or `domain/id`, in order.
 #[derive(Debug, Clone, Copy)]
@@ -19,13 +23,43 @@ pub struct SliceDevice<'a, C> {
     pub allow_multiple_allocations: bool,
 }
 
+/// Map of a device by domain and identifier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum DeviceMap {
+    Attributes,
+    Capacity,
+}
+
+impl DeviceMap {
+    /// The field of the device.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Attributes => "attributes",
+            Self::Capacity => "capacity",
+        }
+    }
+
+    pub(crate) fn called(name: &str) -> Option<Self> {
+        [Self::Attributes, Self::Capacity]
+            .into_iter()
+            .find(|map| map.name() == name)
+    }
+
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::Attributes => Self::Capacity,
+            Self::Capacity => Self::Attributes,
+        }
+    }
+}
+
 /// A device, ready for evaluation.
 #[derive(Debug, Clone)]
 pub struct DeviceInput {
     pub(crate) driver: Str,
     pub(crate) allow_multiple_allocations: bool,
-    pub(crate) attributes: Box<[Domain<Attribute>]>,
-    pub(crate) capacities: Box<[Domain<Quantity>]>,
+    attributes: Box<[Domain]>,
+    capacities: Box<[Domain]>,
     /// The first attribute by name that cannot be read, and why.
     invalid: Option<(Box<str>, Box<str>)>,
     /// The name of the first attribute that is a list.
@@ -34,61 +68,20 @@ pub struct DeviceInput {
 
 /// The values of one domain, by identifier.
 #[derive(Debug, Clone)]
-pub(crate) struct Domain<T> {
+pub(crate) struct Domain {
     pub(crate) name: Str,
-    pub(crate) entries: Box<[Entry<T>]>,
+    pub(crate) entries: Box<[(Str, Value<'static>)]>,
 }
 
-/// A value and its identifier.
-#[derive(Debug, Clone)]
-pub(crate) struct Entry<T> {
-    pub(crate) name: Str,
-    pub(crate) value: T,
-}
-
-/// The value of an attribute with its versions parsed.
-#[derive(Debug, Clone)]
-pub(crate) enum Attribute {
-    Bool(bool),
-    Int(i64),
-    String(Str),
-    Version(Semver),
-    List(AttributeList),
-}
-
-/// The values of a list attribute.
-#[derive(Debug, Clone)]
-pub(crate) enum AttributeList {
-    Bools(Box<[bool]>),
-    Ints(Box<[i64]>),
-    Strings(Box<[Str]>),
-    Versions(Box<[Semver]>),
-}
-
-impl AttributeList {
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Bools(items) => items.len(),
-            Self::Ints(items) => items.len(),
-            Self::Strings(items) => items.len(),
-            Self::Versions(items) => items.len(),
-        }
-    }
-}
-
-impl<T> Domain<T> {
+impl Domain {
     #[inline]
-    pub(crate) fn get(&self, name: &str) -> Option<&T> {
-        self.entries
-            .iter()
-            .find(|entry| entry.name == name)
-            .map(|entry| &entry.value)
+    pub(crate) fn get<'a>(&'a self, name: &str) -> Option<Value<'a>> {
+        let (_, value) = self.entries.iter().find(|(known, _)| *known == *name)?;
+        Some(match value {
+            Value::List(List::Items(items)) => Value::List(List::Device(items)),
+            value => value.borrow(),
+        })
     }
-}
-
-/// The domain called `name`.
-pub(crate) fn find_domain<'a, T>(domains: &'a [Domain<T>], name: &str) -> Option<&'a Domain<T>> {
-    domains.iter().find(|domain| domain.name == name)
 }
 
 const UNSUPPORTED: &str = "unsupported attribute value";
@@ -118,6 +111,10 @@ impl DeviceInput {
         let mut invalid: Option<(&str, String)> = None;
         let mut first_list: Option<&str> = None;
         let mut read = Vec::new();
+        let capacities = capacities.into_iter().map(|(name, quantity)| {
+            let quantity = Arc::new(quantity.clone());
+            (name, Value::Quantity(Amount::Shared(quantity)))
+        });
         for (name, value) in attributes {
             if value.is_list() && first_list.is_none_or(|other| name < other) {
                 first_list = Some(name);
@@ -135,16 +132,24 @@ impl DeviceInput {
             driver: Str::from(driver),
             allow_multiple_allocations,
             attributes: by_domain(driver, read),
-            capacities: by_domain(
-                driver,
-                capacities
-                    .into_iter()
-                    .map(|(name, quantity)| (name, quantity.clone()))
-                    .collect(),
-            ),
+            capacities: by_domain(driver, capacities.collect()),
             invalid: invalid.map(|(name, message)| (name.into(), message.into())),
             first_list: first_list.map(Into::into),
         }
+    }
+
+    #[inline]
+    pub(crate) fn domains(&self, map: DeviceMap) -> &[Domain] {
+        match map {
+            DeviceMap::Attributes => &self.attributes,
+            DeviceMap::Capacity => &self.capacities,
+        }
+    }
+
+    /// The domain called `name`.
+    #[inline]
+    pub(crate) fn domain(&self, map: DeviceMap, name: &str) -> Option<&Domain> {
+        self.domains(map).iter().find(|domain| domain.name == *name)
     }
 
     /// Returns whether every version of Kubernetes can evaluate expressions on the device.
@@ -167,28 +172,30 @@ impl DeviceInput {
     }
 }
 
-fn read_attribute(value: &AttributeValue) -> Result<Attribute, String> {
-    let version = |text: &Str| {
-        text.parse::<Semver>()
-            .map_err(|error| format!("parse semantic version: {error}"))
+/// The value of an attribute, with its versions parsed.
+fn read_attribute(value: &AttributeValue) -> Result<Value<'static>, String> {
+    let string = |text: &Str| Value::string(text.as_str());
+    let version = |text: &Str| match text.parse() {
+        Ok(version) => Ok(Value::Semver(Version::Shared(Arc::new(version)))),
+        Err(error) => Err(format!("parse semantic version: {error}")),
     };
     Ok(match value {
-        AttributeValue::Bool(value) => Attribute::Bool(*value),
-        AttributeValue::Int(value) => Attribute::Int(*value),
-        AttributeValue::String(value) => Attribute::String(value.clone()),
-        AttributeValue::Version(value) => Attribute::Version(version(value)?),
-        AttributeValue::Bools(values) => Attribute::List(AttributeList::Bools(values.clone())),
-        AttributeValue::Ints(values) => Attribute::List(AttributeList::Ints(values.clone())),
-        AttributeValue::Strings(values) => Attribute::List(AttributeList::Strings(values.clone())),
-        AttributeValue::Versions(values) => Attribute::List(AttributeList::Versions(
-            values.iter().map(version).collect::<Result<_, _>>()?,
-        )),
+        AttributeValue::Bool(value) => Value::Bool(*value),
+        AttributeValue::Int(value) => Value::Int(*value),
+        AttributeValue::String(value) => string(value),
+        AttributeValue::Version(value) => version(value)?,
+        AttributeValue::Bools(values) => Value::list(values.iter().copied().map(Value::Bool).collect()),
+        AttributeValue::Ints(values) => Value::list(values.iter().copied().map(Value::Int).collect()),
+        AttributeValue::Strings(values) => Value::list(values.iter().map(string).collect()),
+        AttributeValue::Versions(values) => {
+            Value::list(values.iter().map(version).collect::<Result<_, _>>()?)
+        }
         AttributeValue::Unknown => return Err(UNSUPPORTED.to_owned()),
     })
 }
 
 /// Sorts values into domains and by identifier, so that iteration has an order.
-fn by_domain<T>(driver: &str, values: Vec<(&str, T)>) -> Box<[Domain<T>]> {
+fn by_domain(driver: &str, values: Vec<(&str, Value<'static>)>) -> Box<[Domain]> {
     let mut qualified: Vec<_> = values
         .into_iter()
         .map(|(name, value)| {
@@ -201,12 +208,9 @@ fn by_domain<T>(driver: &str, values: Vec<(&str, T)>) -> Box<[Domain<T>]> {
     // A name may be there with and without the driver's domain. Upstream keeps whichever its map yields last.
     qualified
         .dedup_by(|(domain, id, _), (other_domain, other_id, _)| domain == other_domain && id == other_id);
-    let mut domains: Vec<(&str, Vec<Entry<T>>)> = Vec::new();
+    let mut domains: Vec<(&str, Vec<_>)> = Vec::new();
     for (domain, id, value) in qualified {
-        let entry = Entry {
-            name: Str::from(id),
-            value,
-        };
+        let entry = (Str::from(id), value);
         match domains.last_mut() {
             Some((name, entries)) if *name == domain => entries.push(entry),
             _ => domains.push((domain, vec![entry])),

@@ -11,7 +11,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use foldhash::fast::FixedState;
 
-use super::device::SliceDevice;
+use super::device::{DeviceMap, SliceDevice};
 use super::plan::node::{Attribute, Fold, Node, Qualifier, QualifierKey, Root};
 use super::value::Value;
 use dra_values::{AttributeValue, Quantity, Str};
@@ -28,8 +28,7 @@ pub struct Reads(Vec<Read>);
 enum Read {
     Driver,
     AllowMultipleAllocations,
-    Attribute(Name),
-    Capacity(Name),
+    Value(DeviceMap, Name),
 }
 
 /// A name in its domain.
@@ -107,10 +106,10 @@ impl Reads {
             *value = match read {
                 Read::Driver => Reading::Text(device.driver),
                 Read::AllowMultipleAllocations => Reading::Flag(device.allow_multiple_allocations),
-                Read::Attribute(name) => name
+                Read::Value(DeviceMap::Attributes, name) => name
                     .find(device.driver, device.attributes)
                     .map_or(Reading::Absent, Reading::Attribute),
-                Read::Capacity(name) => name
+                Read::Value(DeviceMap::Capacity, name) => name
                     .find(device.driver, device.capacity)
                     .map_or(Reading::Absent, |capacity| Reading::Capacity(capacity.as_ref())),
             };
@@ -146,7 +145,7 @@ impl Collector {
         match node {
             Node::Constant(_) | Node::Broken(_) | Node::Known(_) => true,
             Node::Attribute(attribute) | Node::Present(attribute) => self.add_attribute(attribute),
-            Node::Lookup(lookup) => self.add_value(lookup.capacity, &lookup.domain, &lookup.id),
+            Node::Lookup(lookup) => self.add_value(lookup.map, &lookup.domain, &lookup.id),
             Node::And(nodes) | Node::Or(nodes) => self.add_nodes(nodes),
             Node::Equal(nodes)
             | Node::NotEqual(nodes)
@@ -204,14 +203,14 @@ impl Collector {
         match (name(0), name(1), name(2)) {
             (Some("driver"), ..) => self.add(Read::Driver),
             (Some("allowMultipleAllocations"), ..) => self.add(Read::AllowMultipleAllocations),
-            (Some(kind @ ("attributes" | "capacity")), Some(domain), Some(id)) => {
-                self.add_value(kind == "capacity", domain, id)
+            (Some(map), Some(domain), Some(id)) => {
+                DeviceMap::called(map).is_some_and(|map| self.add_value(map, domain, id))
             }
             _ => false,
         }
     }
 
-    fn add_value(&mut self, capacity: bool, domain: &str, id: &str) -> bool {
+    fn add_value(&mut self, map: DeviceMap, domain: &str, id: &str) -> bool {
         let name = Name {
             // A name is cut at its first slash, so that no domain has one, except the driver as the domain of names without.
             qualified: (!domain.contains('/')).then(|| Str::from(format!("{domain}/{id}"))),
@@ -219,11 +218,7 @@ impl Collector {
             plain: !id.contains('/'),
             id: Str::from(id),
         };
-        self.add(if capacity {
-            Read::Capacity(name)
-        } else {
-            Read::Attribute(name)
-        })
+        self.add(Read::Value(map, name))
     }
 }
 

@@ -92,7 +92,7 @@ fn is_zero<'a>(ctx: &Context<'a>, value: &Value<'a>) -> bool {
         Value::Duration(nanos) => *nanos == 0,
         Value::Timestamp(timestamp) => timestamp.instant() == Timestamp::FIRST.instant(),
         Value::List(list) => ctx.list_len(list) == 0,
-        Value::Map(Map::Attributes(_) | Map::Capacities(_)) => false,
+        Value::Map(Map::Domains(..)) => false,
         Value::Map(map) => map.len() == 0,
         _ => false,
     }

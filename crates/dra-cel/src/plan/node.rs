@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::cost::Rule;
+use crate::device::DeviceMap;
 use crate::library::Overload;
 use crate::value::map::{MapKey, Unhashable};
 use crate::value::{Fault, Value};
@@ -103,7 +104,7 @@ pub(crate) enum QualifierKey {
 /// `device.attributes["domain"].id` and `device.capacity["domain"].id`.
 #[derive(Debug)]
 pub(crate) struct Lookup {
-    pub(crate) capacity: bool,
+    pub(crate) map: DeviceMap,
     pub(crate) domain: Str,
     pub(crate) id: Str,
 }
