@@ -29,8 +29,8 @@ pub(crate) enum Map<'a> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Entries<'a> {
     entries: Vec<(Value<'a>, Option<Value<'a>>)>,
-    /// Positions by key, once there are enough entries.
-    index: Option<HashMap<MapKey, usize>>,
+    /// Positions by key.
+    index: HashMap<MapKey, usize>,
     /// Maximum nesting of lists, maps and optionals in a key or value that was ever added.
     nesting: u32,
 }
@@ -54,12 +54,9 @@ pub(crate) enum MapKey {
     Address(usize),
     /// The attributes or the capacities of the device.
     Domains(DeviceMap),
-    /// Values that Go recreates on each read, so that they never equal another key, such as another list or map of the device.
+    /// Values that never equal another key: NaN, and what Go recreates on each read, such as another list or map of the device.
     Alone,
 }
-
-/// Number of entries above which an index pays off.
-const INDEX_FROM: usize = 12;
 
 impl MapKey {
     /// The key.
@@ -74,7 +71,8 @@ impl MapKey {
             Value::Bool(value) => Self::Bool(*value),
             Value::Int(value) => Self::Int(*value),
             Value::Uint(value) => Self::Uint(*value),
-            // Both zeros are one key. A number that is not one equals nothing, and is never looked for.
+            Value::Double(value) if value.is_nan() => Self::Alone,
+            // Both zeros are one key.
             Value::Double(value) => Self::Double(if *value == 0.0 { 0 } else { value.to_bits() }),
             Value::String(Text::Shared(text)) => Self::String(Arc::clone(text)),
             Value::String(text) => Self::String(Arc::from(&**text)),
@@ -110,19 +108,6 @@ pub(crate) fn hashable(value: &Value<'_>) -> Result<(), Unhashable> {
     }
 }
 
-/// Returns whether two values are one key. Strings are by far the most frequent.
-fn same_key(left: &Value<'_>, right: &Value<'_>) -> bool {
-    match (left, right) {
-        (Value::String(left), Value::String(right)) => **left == **right,
-        (Value::Int(left), Value::Int(right)) => left == right,
-        (Value::Double(left), Value::Double(right)) => left == right,
-        _ => match (MapKey::of(left), MapKey::of(right)) {
-            (Ok(left), Ok(right)) => left == right && left != MapKey::Alone,
-            _ => false,
-        },
-    }
-}
-
 /// A type of Go whose values cannot be keys. Looking one up panics, except in a map without entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("runtime error: hash of unhashable type {0}")]
@@ -140,14 +125,8 @@ impl<'a> Entries<'a> {
     }
 
     fn position(&self, key: &Value<'_>) -> Option<usize> {
-        match &self.index {
-            Some(_) if matches!(key, Value::Double(value) if value.is_nan()) => None,
-            Some(index) => {
-                let key = MapKey::of(key).ok().filter(|key| *key != MapKey::Alone)?;
-                index.get(&key).copied()
-            }
-            None => self.entries.iter().position(|(other, _)| same_key(key, other)),
-        }
+        let key = MapKey::of(key).ok().filter(|key| *key != MapKey::Alone)?;
+        self.index.get(&key).copied()
     }
 
     /// Sets the value of a key.
@@ -163,31 +142,17 @@ impl<'a> Entries<'a> {
             self.entries[position].1 = value;
             return;
         }
+        self.index
+            .extend(MapKey::of(&key).map(|key| (key, self.entries.len())));
         self.entries.push((key, value));
-        self.index_last();
     }
 
     pub(crate) fn remove(&mut self, key: &Value<'_>) {
         if let Some(position) = self.position(key) {
             self.entries.remove(position);
-            self.index = None;
-        }
-    }
-
-    fn index_last(&mut self) {
-        if self.entries.len() < INDEX_FROM {
-            return;
-        }
-        let unindexed = if self.index.is_some() {
-            self.entries.len() - 1
-        } else {
-            0
-        };
-        let index = self.index.get_or_insert_default();
-        for (position, (key, _)) in self.entries.iter().enumerate().skip(unindexed) {
-            if let Ok(key) = MapKey::of(key) {
-                index.insert(key, position);
-            }
+            let keys = self.entries.iter().enumerate();
+            let keys = keys.filter_map(|(position, (key, _))| Some((MapKey::of(key).ok()?, position)));
+            self.index = keys.collect();
         }
     }
 
