@@ -10,7 +10,9 @@ use crate::value::{Fault, Outcome, Text, Value, numbers, text};
 
 impl<'a> Context<'a> {
     pub(super) fn eval_lookup(&mut self, lookup: &'a Lookup) -> Outcome<'a> {
-        self.charge_steps(4)?;
+        for _ in 0..4 {
+            self.charge(1)?;
+        }
         let domain = self.device.domain(lookup.map, &lookup.domain);
         domain
             .and_then(|domain| domain.get(&lookup.id))

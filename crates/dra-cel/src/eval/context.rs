@@ -109,30 +109,15 @@ impl<'a> Context<'a> {
         EFFORT_TO_BEGIN + self.cost.min(self.limit).saturating_add(self.work)
     }
 
-    fn over_cost() -> Fault {
-        Fault::abort("operation cancelled: actual cost limit exceeded")
-    }
-
     /// Adds the cost of one step.
     #[inline]
     pub(crate) fn charge(&mut self, cost: u64) -> Result<(), Fault> {
         self.cost = self.cost.wrapping_add(cost);
         if self.cost > self.limit {
-            Err(Self::over_cost())
+            Err(Fault::abort("operation cancelled: actual cost limit exceeded"))
         } else {
             Ok(())
         }
-    }
-
-    /// Adds several steps of cost one, and stops at the one that passes the limit.
-    #[inline]
-    pub(crate) fn charge_steps(&mut self, steps: u64) -> Result<(), Fault> {
-        self.cost = self.cost.wrapping_add(steps);
-        if self.cost > self.limit {
-            self.cost = self.cost.min(self.limit + 1);
-            return Err(Self::over_cost());
-        }
-        Ok(())
     }
 
     /// Takes a step back, as the presence test of a conditional does in cel-go.
