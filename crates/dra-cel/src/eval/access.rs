@@ -3,7 +3,7 @@
 //! Each step into a value costs one, and the variable itself costs one at the end. An optional on the way makes the
 //! whole optional, and a missing step then ends it without a cost.
 
-use super::{Context, Slot, countable, observe};
+use super::{Context, countable, observe};
 use crate::plan::node::{Attribute, Lookup, Qualifier, QualifierKey, Root};
 use crate::value::map::Map;
 use crate::value::{Fault, Outcome, Text, Value, numbers, text};
@@ -62,8 +62,7 @@ impl<'a> Context<'a> {
 
     fn read(&self, slot: usize) -> Outcome<'a> {
         match self.slots.get(slot) {
-            Some(Slot::Value(value)) => Ok(value.clone()),
-            Some(Slot::Fault(fault)) => Err(fault.clone()),
+            Some(Some(outcome)) => outcome.clone(),
             _ => Err(Fault::error("no such attribute(s)")),
         }
     }

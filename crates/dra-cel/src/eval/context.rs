@@ -32,8 +32,7 @@ pub(crate) struct Context<'a> {
     limit: u64,
     pub(super) slots: Vec<Slot<'a>>,
     pub(crate) release: Release,
-    /// Containers that are being built, if there are any.
-    building: Option<Box<Building<'a>>>,
+    building: Building<'a>,
     /// Quantities that a comparison has turned into decimals, by address.
     decimals: Vec<usize>,
     work: u64,
@@ -82,22 +81,18 @@ impl<'a> Growing<'a> {
 impl<'a> Context<'a> {
     #[inline]
     pub(crate) fn new(device: &'a DeviceInput, frame: Frame, limit: u64) -> Self {
-        let mut context = Self {
+        Self {
             device,
             cost: 0,
             limit,
-            slots: Vec::new(),
+            slots: vec![None; frame.slots],
             release: frame.release,
-            building: None,
+            building: Building::default(),
             decimals: Vec::new(),
             work: 0,
             memory: 0,
             nesting: 0,
-        };
-        if frame.slots > 0 {
-            context.slots.resize_with(frame.slots, || Slot::Empty);
         }
-        context
     }
 
     pub(crate) fn cost(&self) -> u64 {
@@ -182,15 +177,15 @@ impl<'a> Context<'a> {
     }
 
     fn built_list(&self, number: usize) -> Option<&Growing<'a>> {
-        self.building.as_ref()?.lists.get(number)
+        self.building.lists.get(number)
     }
 
     fn building_list(&mut self, number: usize) -> Option<&mut Growing<'a>> {
-        self.building.as_mut()?.lists.get_mut(number)
+        self.building.lists.get_mut(number)
     }
 
     fn building_map(&mut self, number: usize) -> Option<&mut Entries<'a>> {
-        self.building.as_mut()?.maps.get_mut(number)
+        self.building.maps.get_mut(number)
     }
 
     /// The number of elements, as the list tells it.
@@ -240,14 +235,14 @@ impl<'a> Context<'a> {
 
     /// A list to append to.
     pub(super) fn new_list(&mut self) -> List<'a> {
-        let lists = &mut self.building.get_or_insert_default().lists;
+        let lists = &mut self.building.lists;
         lists.push(Growing::default());
         List::Mutable(lists.len() - 1)
     }
 
     /// A map to add to.
     pub(super) fn new_map(&mut self) -> Map<'a> {
-        let maps = &mut self.building.get_or_insert_default().maps;
+        let maps = &mut self.building.maps;
         maps.push(Entries::default());
         Map::Mutable(maps.len() - 1)
     }
@@ -309,10 +304,11 @@ impl<'a> Context<'a> {
 
     /// Notes whether an accumulator begins with a container to grow.
     pub(super) fn note_accumulator(&mut self, slot: usize, grows: bool) {
+        let accumulators = &mut self.building.accumulators;
         if grows {
-            self.building.get_or_insert_default().accumulators.push(slot);
-        } else if let Some(building) = &mut self.building {
-            building.accumulators.retain(|known| *known != slot);
+            accumulators.push(slot);
+        } else {
+            accumulators.retain(|known| *known != slot);
         }
     }
 
@@ -340,10 +336,7 @@ impl<'a> Context<'a> {
 
     /// The result of a comprehension: what is being built, complete, if the accumulator began with something to grow.
     pub(super) fn finish(&mut self, accumulator: usize, value: Value<'a>) -> Value<'a> {
-        let Some(building) = &self.building else {
-            return value;
-        };
-        if !building.accumulators.contains(&accumulator) {
+        if !self.building.accumulators.contains(&accumulator) {
             return value;
         }
         match value {
