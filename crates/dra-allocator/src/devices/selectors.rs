@@ -267,13 +267,9 @@ type Answer = Result<bool, Str>;
 /// Readings of a device, and their result.
 type Answered = (KeptReadings, Answer);
 
-/// Answers by what an expression reads of a device.
+/// Answers by what an expression reads of a device: by its code.
 #[derive(Debug, Default)]
-struct Answers {
-    /// The first few, in the order in which they were found. Few kinds of devices need no more, and reading these takes no lock.
-    first: [OnceLock<Answered>; 4],
-    by_code: RwLock<HashMap<u64, Vec<Answered>, RandomState>>,
-}
+struct Answers(RwLock<HashMap<u64, Vec<Answered>, RandomState>>);
 
 /// Codes that are kept for one expression. Where each device is different nothing is gained by more.
 const MOST_CODES: usize = 1_024;
@@ -283,34 +279,21 @@ const MOST_ALIKE: usize = 8;
 
 impl Answers {
     fn get(&self, readings: &Readings<'_>) -> Option<Answer> {
-        for place in &self.first {
-            let (kept, answer) = place.get()?;
-            if readings.are(kept) {
-                return Some(answer.clone());
-            }
-        }
-        let known = self.by_code.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let alike = known.get(&readings.code())?;
         let (_, answer) = alike.iter().find(|(kept, _)| readings.are(kept))?;
         Some(answer.clone())
     }
 
     fn add(&self, readings: &Readings<'_>, answer: &Answer) {
-        let mut entry = (readings.keep(), answer.clone());
-        for place in &self.first {
-            match place.set(entry) {
-                Ok(()) => return,
-                Err(refused) => entry = refused,
-            }
-        }
-        let mut known = self.by_code.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let code = readings.code();
         if known.len() >= MOST_CODES && !known.contains_key(&code) {
             return;
         }
         let alike = known.entry(code).or_default();
         if alike.len() < MOST_ALIKE {
-            alike.push(entry);
+            alike.push((readings.keep(), answer.clone()));
         }
     }
 }
@@ -463,13 +446,8 @@ mod tests {
                 };
                 selector.matches(place).expect("it can be evaluated");
             }
-            let first = selector.answers.first.iter().filter_map(OnceLock::get).count();
-            let others = selector.answers.by_code.read().expect("no thread has panicked");
-            assert_eq!(
-                first + others.values().map(Vec::len).sum::<usize>(),
-                kept,
-                "{text}"
-            );
+            let answers = selector.answers.0.read().expect("no thread has panicked");
+            assert_eq!(answers.values().map(Vec::len).sum::<usize>(), kept, "{text}");
         }
     }
 }
