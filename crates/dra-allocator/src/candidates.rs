@@ -376,7 +376,7 @@ impl<'a> Problem<'a> {
 
     /// Returns what the device takes of the counters of its pool, if it draws from any.
     #[inline]
-    pub(super) fn usage(&self, device: DeviceIx) -> Option<Usage<'_>> {
+    pub(super) fn usage(&self, device: DeviceIx) -> Option<&Usage> {
         self.view(device).counters.usage(self.devices[device].device)
     }
 

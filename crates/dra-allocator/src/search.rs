@@ -368,12 +368,7 @@ impl State {
     ///
     /// # Errors
     /// What picks and claims leave too little of. Everything is then as it was.
-    fn reserve(
-        &mut self,
-        problem: &Problem<'_>,
-        device: DeviceIx,
-        multiple: bool,
-    ) -> Result<Undo, RuledOut> {
+    fn reserve(&mut self, problem: &Problem<'_>, device: DeviceIx, multiple: bool) -> Result<Undo, RuledOut> {
         let mut undo = Undo::default();
         let place = problem.devices[device];
         let view = &problem.views[place.view];
@@ -386,7 +381,7 @@ impl State {
         if multiple && (self.shares_of(device).is_some() || problem.pool_device(device).shared) {
             return Ok(undo);
         }
-        for (set, joining) in usage.groups {
+        for (set, joining) in &usage.groups {
             let slot = &mut self.groups[place.view][*set];
             let current = slot.as_ref().unwrap_or(&view.counters.groups[*set]);
             if !current.admits(joining) {
@@ -397,7 +392,7 @@ impl State {
             undo.groups.push((*set, slot.replace(next)));
         }
         let drawn = &mut self.drawn[place.view];
-        drawn.add(usage.amounts, 1, &view.counters.available);
+        drawn.add(&usage.amounts, 1, &view.counters.available);
         undo.counters = true;
         // One that the device does not draw from counts too: claims may have overdrawn it.
         if drawn.overdrawn > 0 {
@@ -417,7 +412,7 @@ impl State {
             && let Some(usage) = problem.usage(device)
         {
             let available = &problem.views[view].counters.available;
-            self.drawn[view].add(usage.amounts, -1, available);
+            self.drawn[view].add(&usage.amounts, -1, available);
         }
     }
 

@@ -433,7 +433,7 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
                     common_counters.extend(counters.available.keys().map(|counter| (place.view, counter)));
                 }
             }
-            for (counter, amount) in usage.amounts {
+            for (counter, amount) in &usage.amounts {
                 let tie = Tie::Counter {
                     view: place.view,
                     counter: *counter,
@@ -445,7 +445,7 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
                     self.ties[*device].push((tie, vec![*amount]));
                 }
             }
-            for (set, joined) in usage.groups {
+            for (set, joined) in &usage.groups {
                 let mut joined: Vec<i128> = joined.iter().map(|group| i128::from(*group)).collect();
                 // Groups are numbered within their pool.
                 joined.push(i128::from(place.view.0));
