@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use typed_index_collections::TiVec;
 
 use super::Observer;
-use super::bounds::Bounds;
+use super::bounds::excludes;
 use super::candidates::Problem;
 use super::constraint::Rule;
 use super::index::{AlternativeIx, ClaimIx, ComponentIx, DeviceIx};
@@ -37,7 +37,6 @@ const BOUND_ALWAYS_AFTER: u64 = 1_000;
 pub(super) struct Pruned<'p, 'a> {
     problem: &'p mut Problem<'a>,
     structure: Structure,
-    bounds: Bounds,
     pub(super) state: State,
     dead: HashSet<Box<[u64]>>,
     words: usize,
@@ -74,11 +73,9 @@ impl<'p, 'a> Pruned<'p, 'a> {
             return None;
         }
         let state = State::new(problem);
-        let bounds = Bounds::new(problem);
         Some(Self {
             problem,
             structure,
-            bounds,
             state,
             dead: HashSet::new(),
             words: 0,
@@ -145,7 +142,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
         let ask = index == 0 || self.steps > BOUND_ALWAYS_AFTER;
         if ask && !self.structure.hot_from[slot] {
             let mut looks = 0;
-            let is_excluded = self.bounds.exclude(
+            let is_excluded = excludes(
                 self.problem,
                 &self.structure,
                 &self.state,

@@ -45,6 +45,8 @@ pub(super) struct Structure {
     devices: usize,
     /// Position of each alternative's request among all requests of all claims.
     pub(super) slot: TiVec<AlternativeIx, SlotIx>,
+    /// The alternatives of each request.
+    pub(super) alternatives: TiVec<SlotIx, Vec<AlternativeIx>>,
     /// The last position at which a device is a candidate.
     last_slot: TiVec<DeviceIx, SlotIx>,
     /// By position: an error may be met there or later.
@@ -73,6 +75,7 @@ impl Structure {
             member: vec![false; alternatives * devices],
             devices,
             slot: TiVec::with_capacity(alternatives),
+            alternatives: TiVec::new(),
             last_slot: vec![SlotIx(0); devices].into(),
             hot_from: TiVec::new(),
             components: TiVec::new(),
@@ -176,6 +179,7 @@ impl Structure {
             for request in &demand.requests {
                 let mut most_here = 0;
                 let slot = self.hot_from.push_and_get_key(false);
+                self.alternatives.push(request.alternatives().collect());
                 for alternative in request.alternatives() {
                     self.slot.push(slot);
                     self.hot_from[slot] |= hot[alternative];
