@@ -40,15 +40,28 @@ pub(super) struct Pruned<'p, 'a> {
     pub(super) state: State,
     dead: HashSet<Box<[u64]>>,
     words: usize,
-    component_states: HashMap<Box<[i128]>, u32>,
-    amounts: HashMap<i128, u64>,
-    shares: HashMap<Box<[i128]>, u64>,
+    numbers: Numbers,
     pub(super) steps: u64,
     limit: u64,
     /// Devices, counters and what else surveys and bounds compare that may still be looked at. Where they abound, that is more work than
     /// a step.
     looks: u64,
     observer: &'p dyn Observer,
+}
+
+/// Numbers of what keys are made of: amounts, shares of a device, states of a component.
+#[derive(Default)]
+struct Numbers(HashMap<Box<[i128]>, u32>);
+
+impl Numbers {
+    fn of(&mut self, part: &[i128]) -> u32 {
+        if let Some(number) = self.0.get(part) {
+            return *number;
+        }
+        let next = self.0.len() as u32;
+        self.0.insert(part.into(), next);
+        next
+    }
 }
 
 /// The devices at one point of the search, seen without their identity.
@@ -79,9 +92,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
             state,
             dead: HashSet::new(),
             words: 0,
-            component_states: HashMap::new(),
-            amounts: HashMap::new(),
-            shares: HashMap::new(),
+            numbers: Numbers::default(),
             steps: 0,
             limit,
             looks: limit.saturating_mul(LOOKS_PER_SURVEY).max(LEAST_LOOKS),
@@ -254,12 +265,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
             code |= u64::from(by_claim) << 3;
         }
         if let Some(shares) = self.state.shares_of(device) {
-            let next = self.shares.len() as u64;
-            let number = self.shares.get(shares).copied().unwrap_or(next);
-            if number == next {
-                self.shares.insert(shares.into(), next);
-            }
-            code |= (number + 1) << 4;
+            code |= (u64::from(self.numbers.of(shares)) + 1) << 4;
         }
         code
     }
@@ -274,16 +280,14 @@ impl<'p, 'a> Pruned<'p, 'a> {
         };
         let mut key = vec![u64::from(alternative.0), index as u64, results];
         self.constraints_key(claim, &mut key);
-        for at in 0..self.structure.common_counters.len() {
-            let (view, counter) = self.structure.common_counters[at];
-            let taken = self.state.drawn[view].amounts[counter];
-            key.push(self.amount(taken));
+        for (view, counter) in &self.structure.common_counters {
+            let taken = self.state.drawn[*view].amounts[*counter];
+            key.push(self.numbers.of(&[taken]).into());
         }
-        for at in 0..self.structure.common_sets.len() {
-            let (view, set) = self.structure.common_sets[at];
-            if let Some(groups) = self.state.groups_of(view)[set].clone() {
-                for part in compatibility_code(&groups) {
-                    key.push(self.amount(part));
+        for (view, set) in &self.structure.common_sets {
+            if let Some(groups) = &self.state.groups_of(*view)[*set] {
+                for part in compatibility_code(groups) {
+                    key.push(self.numbers.of(&[part]).into());
                 }
             }
             key.push(END);
@@ -333,11 +337,6 @@ impl<'p, 'a> Pruned<'p, 'a> {
                 }
             }
         }
-    }
-
-    fn amount(&mut self, amount: i128) -> u64 {
-        let next = self.amounts.len() as u64;
-        *self.amounts.entry(amount).or_insert(next)
     }
 
     /// The number of the state of a component; zero if none of its devices matters any more.
@@ -412,7 +411,6 @@ impl<'p, 'a> Pruned<'p, 'a> {
             state.push(i128::from(used));
         }
         // Below are the codes of single devices.
-        let next = (1 << 16) + self.component_states.len() as u32;
-        *self.component_states.entry(state.into()).or_insert(next)
+        (1 << 16) + self.numbers.of(&state)
     }
 }
