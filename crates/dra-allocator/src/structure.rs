@@ -208,19 +208,9 @@ impl Structure {
 /// Relation between devices.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Tie {
-    Counter {
-        view: ViewIx,
-        counter: CounterIx,
-    },
-    Set {
-        view: ViewIx,
-        set: SetIx,
-    },
-    Element {
-        claim: ClaimIx,
-        constraint: ConstraintIx,
-        element: ElementIx,
-    },
+    Counter(ViewIx, CounterIx),
+    Set(ViewIx, SetIx),
+    Element(ClaimIx, ConstraintIx, ElementIx),
 }
 
 struct Builder<'s, 'p, 'a> {
@@ -386,11 +376,7 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
                 }
                 if let Ok(Some(value)) = self.problem.attribute(*source, *device) {
                     for element in self.problem.values.elements(value) {
-                        let tie = Tie::Element {
-                            claim: *claim,
-                            constraint: *constraint,
-                            element: *element,
-                        };
+                        let tie = Tie::Element(*claim, *constraint, *element);
                         self.ties[*device].push((tie, Vec::new()));
                     }
                 }
@@ -408,8 +394,9 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
                 continue;
             };
             *consumers.entry(view).or_default() += 1;
-            let counters = usage.amounts.iter().map(|(counter, _)| Tie::Counter { view, counter: *counter });
-            for tie in counters.chain(usage.groups.iter().map(|(set, _)| Tie::Set { view, set: *set })) {
+            let counters = usage.amounts.iter().map(|(counter, _)| Tie::Counter(view, *counter));
+            let sets = usage.groups.iter().map(|(set, _)| Tie::Set(view, *set));
+            for tie in counters.chain(sets) {
                 *users.entry(tie).or_default() += 1;
             }
         }
@@ -438,10 +425,7 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
                 }
             }
             for (counter, amount) in &usage.amounts {
-                let tie = Tie::Counter {
-                    view: place.view,
-                    counter: *counter,
-                };
+                let tie = Tie::Counter(place.view, *counter);
                 if is_common(tie) {
                     self.answers[*device].extend([i128::from(place.view.0), i128::from(counter.0), *amount]);
                     common_counters.push((place.view, *counter));
@@ -453,10 +437,7 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
                 let mut joined: Vec<i128> = joined.iter().map(|group| i128::from(*group)).collect();
                 // Groups are numbered within their pool.
                 joined.push(i128::from(place.view.0));
-                let tie = Tie::Set {
-                    view: place.view,
-                    set: *set,
-                };
+                let tie = Tie::Set(place.view, *set);
                 if is_common(tie) {
                     self.answers[*device].extend([-11, i128::from(set.0)]);
                     self.answers[*device].extend(joined);
@@ -500,12 +481,12 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
                 });
                 part.push(local as i128);
                 part.push(match tie {
-                    Tie::Counter { .. } => -1,
-                    Tie::Set { .. } => -2,
+                    Tie::Counter(..) => -1,
+                    Tie::Set(..) => -2,
                     // The same element may be forbidden by one constraint and not by another.
-                    Tie::Element {
-                        claim, constraint, ..
-                    } => i128::from(claim.0) << 32 | i128::from(constraint.0),
+                    Tie::Element(claim, constraint, _) => {
+                        i128::from(claim.0) << 32 | i128::from(constraint.0)
+                    }
                 });
                 part.extend(details);
             }
@@ -527,20 +508,18 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
         {
             for tie in ties {
                 match tie {
-                    Tie::Counter { view, counter } => {
+                    Tie::Counter(view, counter) => {
                         component.counters.push((view, counter));
                         description.push(self.problem.views[view].counters.available[counter]);
                     }
-                    Tie::Set { view, set } => {
+                    Tie::Set(view, set) => {
                         component.sets.push((view, set));
                         let base = &self.problem.views[view].counters.groups[set];
                         description.extend(compatibility_code(base));
                     }
-                    Tie::Element {
-                        claim,
-                        constraint,
-                        element,
-                    } => component.elements.push((claim, constraint, element)),
+                    Tie::Element(claim, constraint, element) => {
+                        component.elements.push((claim, constraint, element));
+                    }
                 }
             }
             let next = kinds.len() as u32;
