@@ -267,14 +267,10 @@ impl Expander<'_, '_> {
         Ok(self.collect(target, variables, init, step))
     }
 
+    /// What `map` makes of a variable, a predicate, and the variable again.
     fn filter(&mut self, target: Expr, mut args: Vec<Expr>) -> Result<Expr, Refusal> {
-        let predicate = take_last(&mut args);
-        let variables = self.variables(&args, "argument is not an identifier")?;
-        let [variable] = take(args);
-        let init = self.list(Vec::new());
-        let step = self.append(variable);
-        let step = self.filtered(Some(predicate), step);
-        Ok(self.collect(target, variables, init, step))
+        args.extend(args.first().cloned());
+        self.map(target, args)
     }
 
     fn transform(&mut self, target: Expr, mut args: Vec<Expr>, kind: Transform) -> Result<Expr, Refusal> {
