@@ -120,12 +120,7 @@ impl Checker<'_> {
     }
 
     fn mismatch(&mut self, id: NodeId, wanted: &Type, found: &Type) {
-        let message = format!(
-            "expected type '{}' but found '{}'",
-            wanted.checker_text(),
-            found.checker_text()
-        );
-        self.report(id, message);
+        self.report(id, Type::mismatch(wanted, found));
     }
 
     fn set_type(&mut self, id: NodeId, of: Type) {

@@ -80,12 +80,7 @@ impl Validator<'_> {
                 None => expected = Some(of.clone()),
                 Some(expected) if equivalent(expected, of) => {}
                 Some(expected) => {
-                    let message = format!(
-                        "expected type '{}' but found '{}'",
-                        expected.checker_text(),
-                        of.checker_text()
-                    );
-                    self.report(member.id, message);
+                    self.report(member.id, Type::mismatch(expected, of));
                     if first_only {
                         return;
                     }
@@ -97,9 +92,7 @@ impl Validator<'_> {
     fn validate_call(&mut self, call: &Expr, function: &str, target: Option<&Expr>, args: &[Expr]) {
         let Some(first) = args.first() else { return };
         match (function, &first.kind) {
-            ("duration", ExprKind::Literal(Value::String(text)))
-                if time::parse_duration(text).is_none() =>
-            {
+            ("duration", ExprKind::Literal(Value::String(text))) if time::parse_duration(text).is_none() => {
                 self.report(first.id, "invalid duration argument");
             }
             ("timestamp", ExprKind::Literal(literal)) => {
@@ -130,7 +123,8 @@ impl Validator<'_> {
     }
 
     fn validate_format(&mut self, call: NodeId, format: &str, elements: &[Expr]) {
-        let check = |index: usize, clause: Clause, _: &mut String| self.check_argument(&elements[index], clause);
+        let check =
+            |index: usize, clause: Clause, _: &mut String| self.check_argument(&elements[index], clause);
         match interpret_format(format, elements.len(), false, check) {
             Err((id, message)) => self.formats.push((id.unwrap_or(call), message)),
             Ok((_, requested)) if elements.len() > requested => {
