@@ -4,6 +4,7 @@
 //! (dynamic-resource-allocation v0.37.1) builds for each evaluation: maps from domain to identifier to value, where names
 //! without a domain are in that of the driver.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::value::list::List;
@@ -196,31 +197,20 @@ fn read_attribute(value: &AttributeValue) -> Result<Value<'static>, String> {
 
 /// Sorts values into domains and by identifier, so that iteration has an order.
 fn by_domain(driver: &str, values: Vec<(&str, Value<'static>)>) -> Box<[Domain]> {
-    let mut qualified: Vec<_> = values
-        .into_iter()
-        .map(|(name, value)| {
-            let (domain, id) = name.split_once('/').unwrap_or((driver, name));
-            (domain, id, value)
-        })
-        .collect();
-    qualified
-        .sort_by(|(domain, id, _), (other_domain, other_id, _)| (domain, id).cmp(&(other_domain, other_id)));
-    // A name may be there with and without the driver's domain. Upstream keeps whichever its map yields last.
-    qualified
-        .dedup_by(|(domain, id, _), (other_domain, other_id, _)| domain == other_domain && id == other_id);
-    let mut domains: Vec<(&str, Vec<_>)> = Vec::new();
-    for (domain, id, value) in qualified {
-        let entry = (Str::from(id), value);
-        match domains.last_mut() {
-            Some((name, entries)) if *name == domain => entries.push(entry),
-            _ => domains.push((domain, vec![entry])),
-        }
+    let mut domains: BTreeMap<&str, BTreeMap<&str, Value<'static>>> = BTreeMap::new();
+    for (name, value) in values {
+        let (domain, id) = name.split_once('/').unwrap_or((driver, name));
+        // A name may be there with and without the driver's domain. Upstream keeps whichever its map yields last.
+        domains.entry(domain).or_default().entry(id).or_insert(value);
     }
+    let domains = domains.into_iter();
     domains
-        .into_iter()
         .map(|(name, entries)| Domain {
             name: Str::from(name),
-            entries: entries.into_boxed_slice(),
+            entries: entries
+                .into_iter()
+                .map(|(id, value)| (Str::from(id), value))
+                .collect(),
         })
         .collect()
 }
