@@ -57,18 +57,11 @@ struct PoolIndex {
     all: Vec<PoolSlices>,
     by_id: HashMap<PoolId, u32, RandomState>,
     /// Pools with slices of one node only, by that node.
-    of_node: HashMap<Str, Reached, RandomState>,
+    of_node: HashMap<Str, BTreeSet<u32>, RandomState>,
     /// Pools with other slices.
     shared: BTreeSet<u32>,
     /// Cost of finding their slices that reach a node.
     shared_looks: usize,
-}
-
-/// Pools with slices of one node: mostly one.
-#[derive(Debug)]
-struct Reached {
-    first: u32,
-    others: BTreeSet<u32>,
 }
 
 /// The pools of a cluster and what is known of them so far. A clone shares both.
@@ -82,16 +75,6 @@ pub(crate) struct Pools {
     features: Features,
     rules: Arc<[Arc<TaintRule>]>,
     meter: Arc<Meter>,
-}
-
-impl Reached {
-    fn pools(&self) -> impl Iterator<Item = u32> {
-        std::iter::once(self.first).chain(self.others.iter().copied())
-    }
-
-    fn has(&self, pool: u32) -> bool {
-        self.first == pool || self.others.contains(&pool)
-    }
 }
 
 impl PoolIndex {
@@ -113,19 +96,9 @@ impl PoolIndex {
                     index.all.len() as u32 - 1
                 });
             match node {
-                Some(node) => {
-                    let reached = index.of_node.entry(node.clone()).or_insert_with(|| Reached {
-                        first: pool,
-                        others: BTreeSet::new(),
-                    });
-                    if reached.first != pool {
-                        reached.others.insert(pool);
-                    }
-                }
-                None => {
-                    index.shared.insert(pool);
-                }
-            }
+                Some(node) => index.of_node.entry(node.clone()).or_default().insert(pool),
+                None => index.shared.insert(pool),
+            };
             let known = &mut index.all[pool as usize];
             if known.node.as_ref() != node {
                 known.node = None;
@@ -209,8 +182,8 @@ impl Pools {
         let own = self.index.of_node.get(&node.metadata.name);
         let mut looks = self.looks(own);
         let mut views = Vec::new();
-        let reached = self.each_pool(own, |pool| {
-            if let Some(view) = self.view(pool, node, allocated)? {
+        let reached: Result<(), String> = self.reached(own).try_for_each(|pool| {
+            if let Some(view) = self.view(*pool, node, allocated)? {
                 looks += view.size();
                 views.push(view);
             }
@@ -224,18 +197,11 @@ impl Pools {
         Ok(views)
     }
 
-    /// Calls `look` for each pool that a node with `own` pools may reach.
-    fn each_pool(
-        &self,
-        own: Option<&Reached>,
-        mut look: impl FnMut(u32) -> Result<(), String>,
-    ) -> Result<(), String> {
-        if let Some(own) = own {
-            own.pools().try_for_each(&mut look)?;
-        }
-        let is_own = |pool: u32| own.is_some_and(|own| own.has(pool));
-        let mut others = self.index.shared.iter().filter(|pool| !is_own(**pool));
-        others.try_for_each(|pool| look(*pool))
+    /// The pools that a node with `own` pools may reach.
+    fn reached<'s>(&'s self, own: Option<&'s BTreeSet<u32>>) -> impl Iterator<Item = &'s u32> {
+        let is_other = move |pool: &&u32| own.is_none_or(|own| !own.contains(pool));
+        let others = self.index.shared.iter().filter(is_other);
+        own.into_iter().flatten().chain(others)
     }
 
     /// Returns how much it takes to see which slices reach a node.
@@ -243,9 +209,9 @@ impl Pools {
         self.looks(self.index.of_node.get(&node.metadata.name))
     }
 
-    fn looks(&self, own: Option<&Reached>) -> usize {
-        let own = own.iter().flat_map(|own| own.pools());
-        let of_own = own.map(|pool| self.index.all[pool as usize].looks);
+    fn looks(&self, own: Option<&BTreeSet<u32>>) -> usize {
+        let own = own.into_iter().flatten();
+        let of_own = own.map(|pool| self.index.all[*pool as usize].looks);
         of_own.sum::<usize>() + self.index.shared_looks
     }
 
