@@ -210,10 +210,10 @@ impl<'p, 'a> Pruned<'p, 'a> {
             let number = self.structure.component_of[device];
             let code = self.code(alternative, device, start);
             let component = &self.structure.components[number];
-            let twin = component
+            let at = component
                 .devices
-                .binary_search(&device)
-                .map_or(0, |at| component.twins[at]);
+                .binary_search_by_key(&device, |(device, _)| *device);
+            let twin = at.map_or(0, |at| component.devices[at].1);
             // A device that is interchangeable with this one has failed at this very point. It came first in upstream's order, so the
             // first solution never has this one in its place, and an error that is met with this one is met with that one before.
             if !tried.insert((component.kind, survey.states[number], twin, code)) {
@@ -353,7 +353,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
             component.counters.len() + component.sets.len() + component.elements.len(),
         );
         if devices == 1 && resources == 0 {
-            let device = component.devices[0];
+            let (device, _) = component.devices[0];
             let code = self.code(alternative, device, start);
             // Few shares make small codes; others get a number like any state.
             if code < 1 << 16 {
@@ -363,10 +363,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
         let mut codes: Vec<(u32, u64)> = Vec::with_capacity(devices);
         let mut relevant: Vec<DeviceIx> = Vec::with_capacity(devices);
         for at in 0..devices {
-            let (device, twin) = {
-                let component = &self.structure.components[number];
-                (component.devices[at], component.twins[at])
-            };
+            let (device, twin) = self.structure.components[number].devices[at];
             let code = self.code(alternative, device, start);
             if code != 0 {
                 codes.push((twin, code));

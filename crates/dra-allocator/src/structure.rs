@@ -21,10 +21,8 @@ use dra_model::Device;
 /// Devices that can only be swapped together.
 #[derive(Debug, Default)]
 pub(super) struct Component {
-    /// Its devices in the order of the search.
-    pub(super) devices: Vec<DeviceIx>,
-    /// For each device its class of twins, numbered within the component.
-    pub(super) twins: Vec<u32>,
+    /// Its devices in the order of the search, each with its class of twins, numbered within the component.
+    pub(super) devices: Vec<(DeviceIx, u32)>,
     /// Components of the same kind are built alike.
     pub(super) kind: u32,
     /// Counters of the view of its devices that tie it together, in the order of their first use.
@@ -394,7 +392,10 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
                 continue;
             };
             *consumers.entry(view).or_default() += 1;
-            let counters = usage.amounts.iter().map(|(counter, _)| Tie::Counter(view, *counter));
+            let counters = usage
+                .amounts
+                .iter()
+                .map(|(counter, _)| Tie::Counter(view, *counter));
             let sets = usage.groups.iter().map(|(set, _)| Tie::Set(view, *set));
             for tie in counters.chain(sets) {
                 *users.entry(tie).or_default() += 1;
@@ -494,8 +495,8 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
             let known = &mut parts[number];
             let next = known.len() as u32;
             let component = &mut self.structure.components[number];
-            component.devices.push(*device);
-            component.twins.push(*known.entry(part.clone()).or_insert(next));
+            let twin = *known.entry(part.clone()).or_insert(next);
+            component.devices.push((*device, twin));
             descriptions[number].extend(part);
         }
         let mut kinds: HashMap<Vec<i128>, u32> = HashMap::new();
