@@ -91,17 +91,17 @@ pub(crate) fn add<'a>(ctx: &mut Context<'a>, left: &Value<'a>, right: &Value<'a>
 }
 
 /// `left - right`, where `left` has [`Trait::Subtractor`].
-pub(crate) fn subtract<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
-    match (left, right) {
-        (Value::Int(left), Value::Int(right)) => int(left.checked_sub(*right)),
-        (Value::Uint(left), Value::Uint(right)) => uint(left.checked_sub(*right)),
-        (Value::Double(left), Value::Double(right)) => Ok(Value::Double(left - right)),
-        (Value::Duration(left), Value::Duration(right)) => duration(left.checked_sub(*right)),
-        (Value::Timestamp(left), Value::Duration(right)) => {
+pub(crate) fn subtract<'a>(_: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
+    match args {
+        [Value::Int(left), Value::Int(right)] => int(left.checked_sub(*right)),
+        [Value::Uint(left), Value::Uint(right)] => uint(left.checked_sub(*right)),
+        [Value::Double(left), Value::Double(right)] => Ok(Value::Double(left - right)),
+        [Value::Duration(left), Value::Duration(right)] => duration(left.checked_sub(*right)),
+        [Value::Timestamp(left), Value::Duration(right)] => {
             let negated = right.checked_neg().ok_or_else(int_overflow)?;
             time::add_duration(*left, negated).map(Value::Timestamp)
         }
-        (Value::Timestamp(left), Value::Timestamp(right)) => {
+        [Value::Timestamp(left), Value::Timestamp(right)] => {
             time::between(*left, *right).map(Value::Duration)
         }
         _ => Err(Fault::no_such_overload()),
@@ -109,46 +109,46 @@ pub(crate) fn subtract<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
 }
 
 /// `left * right`, where `left` has [`Trait::Multiplier`].
-pub(crate) fn multiply<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
-    match (left, right) {
-        (Value::Int(left), Value::Int(right)) => int(left.checked_mul(*right)),
-        (Value::Uint(left), Value::Uint(right)) => uint(left.checked_mul(*right)),
-        (Value::Double(left), Value::Double(right)) => Ok(Value::Double(left * right)),
+pub(crate) fn multiply<'a>(_: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
+    match args {
+        [Value::Int(left), Value::Int(right)] => int(left.checked_mul(*right)),
+        [Value::Uint(left), Value::Uint(right)] => uint(left.checked_mul(*right)),
+        [Value::Double(left), Value::Double(right)] => Ok(Value::Double(left * right)),
         _ => Err(Fault::no_such_overload()),
     }
 }
 
 /// `left / right`, where `left` has [`Trait::Divider`].
-pub(crate) fn divide<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
-    match (left, right) {
-        (Value::Int(_), Value::Int(0)) | (Value::Uint(_), Value::Uint(0)) => {
+pub(crate) fn divide<'a>(_: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
+    match args {
+        [Value::Int(_), Value::Int(0)] | [Value::Uint(_), Value::Uint(0)] => {
             Err(Fault::error("division by zero"))
         }
-        (Value::Int(left), Value::Int(right)) => int(left.checked_div(*right)),
-        (Value::Uint(left), Value::Uint(right)) => Ok(Value::Uint(left / right)),
-        (Value::Double(left), Value::Double(right)) => Ok(Value::Double(left / right)),
+        [Value::Int(left), Value::Int(right)] => int(left.checked_div(*right)),
+        [Value::Uint(left), Value::Uint(right)] => Ok(Value::Uint(left / right)),
+        [Value::Double(left), Value::Double(right)] => Ok(Value::Double(left / right)),
         _ => Err(Fault::no_such_overload()),
     }
 }
 
 /// `left % right`, where `left` has [`Trait::Modder`].
-pub(crate) fn modulo<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
-    match (left, right) {
-        (Value::Int(_), Value::Int(0)) | (Value::Uint(_), Value::Uint(0)) => {
+pub(crate) fn modulo<'a>(_: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
+    match args {
+        [Value::Int(_), Value::Int(0)] | [Value::Uint(_), Value::Uint(0)] => {
             Err(Fault::error("modulus by zero"))
         }
-        (Value::Int(left), Value::Int(right)) => int(left.checked_rem(*right)),
-        (Value::Uint(left), Value::Uint(right)) => Ok(Value::Uint(left % right)),
+        [Value::Int(left), Value::Int(right)] => int(left.checked_rem(*right)),
+        [Value::Uint(left), Value::Uint(right)] => Ok(Value::Uint(left % right)),
         _ => Err(Fault::no_such_overload()),
     }
 }
 
 /// `-value`, where `value` has [`Trait::Negator`].
-pub(crate) fn negate<'a>(value: &Value<'a>) -> Outcome<'a> {
-    match value {
-        Value::Int(value) => int(value.checked_neg()),
-        Value::Double(value) => Ok(Value::Double(-value)),
-        Value::Duration(value) => duration(value.checked_neg()),
+pub(crate) fn negate<'a>(_: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
+    match args {
+        [Value::Int(value)] => int(value.checked_neg()),
+        [Value::Double(value)] => Ok(Value::Double(-value)),
+        [Value::Duration(value)] => duration(value.checked_neg()),
         _ => Err(Fault::no_such_overload()),
     }
 }
