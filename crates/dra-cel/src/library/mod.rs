@@ -46,7 +46,7 @@ pub(crate) enum Binding {
     Unguarded(Op),
     /// One implementation for all overloads of the function, for operands that have the trait.
     Shared(Option<Trait>, Op),
-    /// Only there for the checker.
+    /// Only there for the checker: the planner replaces it by something else.
     None,
 }
 
