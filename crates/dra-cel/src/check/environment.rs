@@ -9,7 +9,7 @@ use crate::ast::operators;
 use crate::library::{Overload, functions};
 use crate::parse::Macros;
 use crate::release::Release;
-use crate::types::{Name, Param, Type};
+use crate::types::{Param, Type};
 
 /// Feature gates that change the environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -187,11 +187,4 @@ impl Scope {
             _ => None,
         }
     }
-}
-
-/// A local variable.
-#[derive(Debug)]
-pub(super) struct Local {
-    pub(super) name: Name,
-    pub(super) of: Type,
 }

@@ -19,7 +19,6 @@ use super::library::Overload;
 use super::source::Issues;
 use super::types::{Name, Type};
 use super::value::Value;
-use environment::Local;
 use unify::{Unifier, instantiate};
 
 /// Meaning of a node.
@@ -111,7 +110,8 @@ struct Checker<'c> {
     unifier: Unifier,
     types: HashMap<NodeId, Type>,
     references: HashMap<NodeId, Reference>,
-    locals: Vec<Local>,
+    /// Local variables with their types.
+    locals: Vec<(Name, Type)>,
 }
 
 impl Checker<'_> {
@@ -165,13 +165,14 @@ impl Checker<'_> {
         }
     }
 
-    /// The variable of that name in the innermost scope. A name with a leading dot is looked up among the global ones only, even
+    /// The type of the variable of that name in the innermost scope. A name with a leading dot is looked up among the global ones only, even
     /// where a macro declared it just so.
-    fn local(&self, name: &str) -> Option<&Local> {
+    fn local(&self, name: &str) -> Option<&Type> {
         if name.starts_with('.') {
             return None;
         }
-        self.locals.iter().rev().find(|local| &*local.name == name)
+        let (_, of) = self.locals.iter().rev().find(|(local, _)| **local == *name)?;
+        Some(of)
     }
 
     /// Looks a global name up and notes what it is.
@@ -187,8 +188,7 @@ impl Checker<'_> {
     fn check_ident(&mut self, expr: &mut Expr) {
         let ExprKind::Ident(name) = &expr.kind else { return };
         let name = Name::clone(name);
-        if let Some(local) = self.local(&name) {
-            let of = local.of.clone();
+        if let Some(of) = self.local(&name).cloned() {
             self.set_type(expr.id, of);
             self.references.insert(expr.id, Reference::Local);
             return;
@@ -451,8 +451,7 @@ impl Checker<'_> {
     }
 
     fn declare(&mut self, name: &Name, of: Type) {
-        let name = Name::clone(name);
-        self.locals.push(Local { name, of });
+        self.locals.push((Name::clone(name), of));
     }
 
     fn assert_type(&mut self, id: NodeId, wanted: &Type) {
