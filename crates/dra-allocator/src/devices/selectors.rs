@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use foldhash::fast::RandomState;
 
 use dra_cel::{
-    CompileError, DeviceInput, Environment, KeptReadings, Known, Mode, Program, Readings, SliceDevice,
+    CompileError, DeviceInput, Environment, EvalError, KeptReadings, Known, Mode, Program, Readings,
+    SliceDevice,
 };
 use dra_model::{AttributeValue, Capacity, Cluster, Device, Meter, Slice, Str, TOO_MUCH_WORK};
 
@@ -60,7 +61,7 @@ pub(crate) struct Numbered<'a> {
 pub struct CachedSelector {
     /// The expression.
     pub(crate) text: Str,
-    program: Result<Program, Str>,
+    program: Result<Program, SelectorError>,
     results: Results,
     errors: Mutex<HashMap<u32, Str>>,
     answers: Answers,
@@ -69,7 +70,7 @@ pub struct CachedSelector {
 /// An expression that computes an attribute, with the values so far.
 #[derive(Debug)]
 pub(crate) struct DerivedAttribute {
-    program: Result<Program, Str>,
+    program: Result<Program, SelectorError>,
     values: Mutex<HashMap<u32, Result<AttributeValue, Str>>>,
 }
 
@@ -99,10 +100,10 @@ impl SelectorCache {
         })
     }
 
-    fn program(&self, compiled: Result<Program, CompileError>) -> Result<Program, Str> {
+    fn program(&self, compiled: Result<Program, CompileError>) -> Result<Program, SelectorError> {
         match compiled {
             Ok(program) => Ok(program.metered(&self.meter)),
-            Err(error) => Err(error.to_string().into()),
+            Err(error) => Err(SelectorError::Compile(error.to_string().into())),
         }
     }
 
@@ -189,8 +190,7 @@ impl<'a> Numbered<'a> {
 impl CachedSelector {
     /// The program, or why the expression does not compile.
     pub fn program(&self) -> Result<&Program, SelectorError> {
-        let program = self.program.as_ref();
-        program.map_err(|why| SelectorError::Compile(why.clone()))
+        self.program.as_ref().map_err(Clone::clone)
     }
 
     /// Returns whether it selects the device.
@@ -229,15 +229,19 @@ impl CachedSelector {
             return known.map_err(SelectorError::Runtime);
         }
         let input = device.input();
-        let answer = match program.evaluate(input).result {
-            Ok(matches) => Ok(matches),
-            Err(error) if error.is_not_tried() => return Err(SelectorError::NotTried),
-            Err(error) => Err(error.to_string().into()),
-        };
+        let answer = tried(program.evaluate(input).result)?;
         if let Some(readings) = readings.filter(|_| input.is_readable()) {
             self.answers.add(&readings, &answer);
         }
         answer.map_err(SelectorError::Runtime)
+    }
+}
+
+/// The result of an evaluation that was tried, which is kept.
+fn tried<T>(result: Result<T, EvalError>) -> Result<Result<T, Str>, SelectorError> {
+    match result {
+        Err(error) if error.is_not_tried() => Err(SelectorError::NotTried),
+        result => Ok(result.map_err(|error| error.to_string().into())),
     }
 }
 
@@ -301,19 +305,12 @@ impl Answers {
 impl DerivedAttribute {
     /// The value that it has for the device.
     pub(crate) fn value(&self, device: Numbered<'_>) -> Result<AttributeValue, SelectorError> {
-        let program = match &self.program {
-            Ok(program) => program,
-            Err(why) => return Err(SelectorError::Compile(why.clone())),
-        };
+        let program = self.program.as_ref().map_err(Clone::clone)?;
         let number = device.number();
         if let Some(known) = locked(&self.values).get(&number) {
             return known.clone().map_err(SelectorError::Runtime);
         }
-        let value = match program.derive(device.input()) {
-            Ok(value) => Ok(value),
-            Err(error) if error.is_not_tried() => return Err(SelectorError::NotTried),
-            Err(error) => Err(error.to_string().into()),
-        };
+        let value = tried(program.derive(device.input()))?;
         locked(&self.values).insert(number, value.clone());
         value.map_err(SelectorError::Runtime)
     }
