@@ -109,26 +109,21 @@ impl DeviceInput {
         capacities: impl IntoIterator<Item = (&'a str, &'a Quantity)>,
         allow_multiple_allocations: bool,
     ) -> Self {
-        let mut invalid: Option<(&str, String)> = None;
-        let mut first_list: Option<&str> = None;
-        let mut read = Vec::new();
+        let attributes: Vec<_> = attributes.into_iter().collect();
+        let lists = attributes.iter().filter(|(_, value)| value.is_list());
+        let first_list = lists.map(|(name, _)| *name).min();
+        let (mut read, mut invalid) = (Vec::new(), Vec::new());
+        for (name, value) in attributes {
+            match read_attribute(value) {
+                Ok(value) => read.push((name, value)),
+                Err(message) => invalid.push((name, message)),
+            }
+        }
+        let invalid = invalid.into_iter().min_by_key(|(name, _)| *name);
         let capacities = capacities.into_iter().map(|(name, quantity)| {
             let quantity = Arc::new(quantity.clone());
             (name, Value::Quantity(Amount::Shared(quantity)))
         });
-        for (name, value) in attributes {
-            if value.is_list() && first_list.is_none_or(|other| name < other) {
-                first_list = Some(name);
-            }
-            match read_attribute(value) {
-                Ok(value) => read.push((name, value)),
-                Err(message) => {
-                    if invalid.as_ref().is_none_or(|(other, _)| name < *other) {
-                        invalid = Some((name, message));
-                    }
-                }
-            }
-        }
         Self {
             driver: Str::from(driver),
             allow_multiple_allocations,

@@ -403,10 +403,8 @@ impl<'a> Context<'a> {
 
     /// Forgets about a quantity that is made anew.
     pub(crate) fn forget_decimal(&mut self, quantity: &Quantity) {
-        if !self.decimals.is_empty() {
-            let address = std::ptr::from_ref(quantity) as usize;
-            self.decimals.retain(|decimal| *decimal != address);
-        }
+        let address = std::ptr::from_ref(quantity) as usize;
+        self.decimals.retain(|decimal| *decimal != address);
     }
 }
 
