@@ -3,9 +3,10 @@
 //! Every node has a number of its own; tables by that number hold its place in the source, and after checking its type
 //! and the overloads that a call can mean.
 
+use std::sync::Arc;
+
 use super::source::Offset;
 use super::types::Name;
-use super::value::Value;
 
 /// Number of a node.
 pub(crate) type NodeId = u32;
@@ -19,7 +20,7 @@ pub(crate) struct Expr {
 
 #[derive(Debug, Clone, Default)]
 pub(crate) enum ExprKind {
-    Literal(Value<'static>),
+    Literal(Literal),
     Ident(Name),
     Select {
         operand: Box<Expr>,
@@ -129,13 +130,25 @@ impl Comprehension {
     /// Returns whether this only gives a name to a value, as `cel.bind` does.
     pub(crate) fn is_bind(&self) -> bool {
         matches!(&self.range.kind, ExprKind::List { elements, .. } if elements.is_empty())
-            && matches!(self.condition.kind, ExprKind::Literal(Value::Bool(false)))
+            && matches!(self.condition.kind, ExprKind::Literal(Literal::Bool(false)))
             && &*self.accumulator != ACCUMULATOR
     }
 }
 
 /// The accumulator of macros. It cannot be written in a source text.
 pub(crate) const ACCUMULATOR: &str = "@result";
+
+/// A constant in the source.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Literal {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    Double(f64),
+    String(Arc<str>),
+    Bytes(Arc<[u8]>),
+}
 
 /// A tree with the tables that belong to it.
 #[derive(Debug)]

@@ -5,14 +5,14 @@
 
 use std::fmt::Write;
 
-use super::ast::{Comprehension, Expr, ExprKind, operators};
+use super::ast::{Comprehension, Expr, ExprKind, Literal, operators};
 use super::check::{Checked, Scope};
-use super::device::DeviceInput;
 use super::eval::Context;
 use super::plan::plan_part;
 use super::program::{EvalError, MAX_COST, boolean};
 use super::source::Issues;
 use super::terms::{Term, terms};
+use super::value::device::DeviceInput;
 use super::value::{Value, text};
 use super::{check, parse};
 use dra_values::Meter;
@@ -210,9 +210,9 @@ fn chain_text(expr: &Expr, binds: &[&Comprehension]) -> Option<String> {
                 _ => return None,
             };
             let _ = match (&**function, key) {
-                (operators::OPT_SELECT, Value::String(field)) => write!(chain, ".?{}", &**field),
-                (operators::OPT_INDEX, _) => write!(chain, "[?{}]", text::source(key)),
-                _ => write!(chain, "[{}]", text::source(key)),
+                (operators::OPT_SELECT, Literal::String(field)) => write!(chain, ".?{field}"),
+                (operators::OPT_INDEX, _) => write!(chain, "[?{}]", text::source(&Value::of_literal(key))),
+                _ => write!(chain, "[{}]", text::source(&Value::of_literal(key))),
             };
             Some(chain)
         }

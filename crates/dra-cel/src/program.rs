@@ -8,12 +8,12 @@ use std::sync::Arc;
 use super::check::{self, Features, Mode, Scope};
 use super::cost::estimate;
 use super::derive;
-use super::device::DeviceInput;
 use super::eval::Context;
 use super::explain::{self, FailingTerm};
 use super::parse;
 use super::plan::{self, Plan};
 use super::reads::Reads;
+use super::value::device::DeviceInput;
 use super::value::{Fault, Value, convert};
 use dra_values::{AttributeValue, Meter, TOO_MUCH_WORK, go_quote};
 

@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 
-use super::device::{DeviceMap, SliceDevice};
 use super::plan::node::{Attribute, Fold, Node, Qualifier, QualifierKey, Root};
 use super::value::Value;
+use super::value::device::{DeviceMap, SliceDevice};
 use dra_values::{AttributeValue, Quantity, Str};
 
 /// Programs that read more are evaluated for each device.

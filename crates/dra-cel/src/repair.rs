@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::device::{DeviceInput, DeviceMap};
 use super::parse::{Lexeme, Macros, Token, lex, parse, string_value};
 use super::value::Value;
+use super::value::device::{DeviceInput, DeviceMap};
 use dra_values::is_similar;
 
 /// A mistake that is often made.

@@ -5,9 +5,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use super::ast::{Ast, Comprehension, Expr, ExprKind, NodeId, operators};
+use super::ast::{Ast, Comprehension, Expr, ExprKind, Literal, NodeId, operators};
 use super::parse::{self, Macros};
-use super::value::Value;
 
 /// The terms of an expression in the order of its text, for relaxing it.  All versions of Kubernetes read the same
 /// terms, so no environment is needed. An invalid expression is one term.
@@ -113,7 +112,7 @@ pub fn attribute_wanted(expression: &str) -> Option<AttributeWanted> {
 /// The same with an integer or a text, which is written the same.
 pub fn value_wanted(expression: &str) -> Option<AttributeWanted> {
     let value_of = |expr: &Expr| match &expr.kind {
-        ExprKind::Literal(Value::Int(number)) => Some(number.to_string()),
+        ExprKind::Literal(Literal::Int(number)) => Some(number.to_string()),
         _ => text_of(expr),
     };
     wanted(expression, value_of)
@@ -166,7 +165,7 @@ fn amount_of(term: &Expr) -> Option<AmountWanted> {
         }
         (operators::GREATER | operators::GREATER_EQUALS, None, [compared, zero]) => {
             match (method(compared)?, &zero.kind) {
-                (("compareTo", Some(capacity), [least]), ExprKind::Literal(Value::Int(0))) => {
+                (("compareTo", Some(capacity), [least]), ExprKind::Literal(Literal::Int(0))) => {
                     (capacity, least)
                 }
                 _ => return None,
@@ -238,7 +237,7 @@ fn call(expr: &Expr) -> Option<(&str, &[Expr])> {
 
 fn text_of(expr: &Expr) -> Option<String> {
     match &expr.kind {
-        ExprKind::Literal(Value::String(text)) => Some(text.to_string()),
+        ExprKind::Literal(Literal::String(text)) => Some(text.to_string()),
         _ => None,
     }
 }

@@ -14,11 +14,10 @@ use std::collections::HashMap;
 pub(crate) use environment::Scope;
 pub use environment::{Features, Mode};
 
-use super::ast::{Ast, Comprehension, Expr, ExprKind, NodeId, operators};
+use super::ast::{Ast, Comprehension, Expr, ExprKind, Literal, NodeId, operators};
 use super::library::Overload;
 use super::source::Issues;
 use super::types::{Name, Type};
-use super::value::Value;
 use unify::{Unifier, instantiate};
 
 /// Meaning of a node.
@@ -143,14 +142,13 @@ impl Checker<'_> {
         match &mut expr.kind {
             ExprKind::Literal(literal) => {
                 let of = match literal {
-                    Value::Null => Type::Null,
-                    Value::Bool(_) => Type::Bool,
-                    Value::Int(_) => Type::Int,
-                    Value::Uint(_) => Type::Uint,
-                    Value::Double(_) => Type::Double,
-                    Value::String(_) => Type::String,
-                    // Nothing else is written as a literal.
-                    _ => Type::Bytes,
+                    Literal::Null => Type::Null,
+                    Literal::Bool(_) => Type::Bool,
+                    Literal::Int(_) => Type::Int,
+                    Literal::Uint(_) => Type::Uint,
+                    Literal::Double(_) => Type::Double,
+                    Literal::String(_) => Type::String,
+                    Literal::Bytes(_) => Type::Bytes,
                 };
                 self.set_type(expr.id, of);
             }
@@ -310,7 +308,7 @@ impl Checker<'_> {
 
     fn check_optional_select(&mut self, id: NodeId, args: &mut [Expr]) {
         let [operand, field] = args else { return };
-        let ExprKind::Literal(Value::String(field)) = &field.kind else {
+        let ExprKind::Literal(Literal::String(field)) = &field.kind else {
             return;
         };
         let selected = self.check_field(id, operand, field, true);

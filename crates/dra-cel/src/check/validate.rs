@@ -3,11 +3,11 @@
 //! Mirrors `cel/validator.go` and the format validator of `ext/formatting.go` (cel-go v0.29).
 
 use super::Checked;
-use crate::ast::{Expr, ExprKind, NodeId};
+use crate::ast::{Expr, ExprKind, Literal, NodeId};
 use crate::library::{Clause, FormatProblem, interpret_format, regex};
 use crate::source::Issues;
 use crate::types::Type;
-use crate::value::{Value, time};
+use crate::value::time;
 
 /// The problems of a tree that type-checks.
 pub(super) fn validate(checked: &Checked) -> Issues {
@@ -92,25 +92,27 @@ impl Validator<'_> {
     fn validate_call(&mut self, call: &Expr, function: &str, target: Option<&Expr>, args: &[Expr]) {
         let Some(first) = args.first() else { return };
         match (function, &first.kind) {
-            ("duration", ExprKind::Literal(Value::String(text))) if time::parse_duration(text).is_none() => {
+            ("duration", ExprKind::Literal(Literal::String(text)))
+                if time::parse_duration(text).is_none() =>
+            {
                 self.report(first.id, "invalid duration argument");
             }
             ("timestamp", ExprKind::Literal(literal)) => {
                 let valid = match literal {
-                    Value::String(text) => matches!(time::parse_timestamp(text), Some(Ok(_))),
-                    Value::Int(seconds) => time::Timestamp::from_unix(*seconds).is_ok(),
+                    Literal::String(text) => matches!(time::parse_timestamp(text), Some(Ok(_))),
+                    Literal::Int(seconds) => time::Timestamp::from_unix(*seconds).is_ok(),
                     _ => true,
                 };
                 if !valid {
                     self.report(first.id, "invalid timestamp argument");
                 }
             }
-            ("matches", ExprKind::Literal(Value::String(text))) if regex::Regex::new(text).is_err() => {
+            ("matches", ExprKind::Literal(Literal::String(text))) if regex::Regex::new(text).is_err() => {
                 self.report(first.id, "invalid matches argument");
             }
             ("format", ExprKind::List { elements, .. }) => {
                 if let Some(Expr {
-                    kind: ExprKind::Literal(Value::String(format)),
+                    kind: ExprKind::Literal(Literal::String(format)),
                     ..
                 }) = target
                     && args.len() == 1

@@ -12,11 +12,10 @@ mod place;
 use std::collections::HashMap;
 
 use super::{LIST_BASE, MAP_BASE, STRUCT_BASE};
-use crate::ast::{Comprehension, Entry, Expr, ExprKind, NodeId};
+use crate::ast::{Comprehension, Entry, Expr, ExprKind, Literal, NodeId};
 use crate::check::{Checked, Reference, Scope};
 use crate::release::Release;
 use crate::types::{Name, Type};
-use crate::value::Value;
 use amount::Range;
 use path::{Path, Paths};
 use place::Place;
@@ -454,8 +453,8 @@ impl<'c> Estimator<'c> {
 
 fn literal_size(expr: &Expr) -> Option<u64> {
     Some(match &expr.kind {
-        ExprKind::Literal(Value::String(text)) => text.chars().count() as u64,
-        ExprKind::Literal(Value::Bytes(bytes)) => bytes.len() as u64,
+        ExprKind::Literal(Literal::String(text)) => text.chars().count() as u64,
+        ExprKind::Literal(Literal::Bytes(bytes)) => bytes.len() as u64,
         ExprKind::Literal(_) => 1,
         ExprKind::List { elements, .. } => elements.len() as u64,
         ExprKind::Map { entries } => entries.len() as u64,

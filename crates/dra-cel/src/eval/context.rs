@@ -7,9 +7,9 @@
 use std::sync::Arc;
 
 use super::Slot;
-use crate::device::DeviceInput;
 use crate::plan::Frame;
 use crate::release::Release;
+use crate::value::device::DeviceInput;
 use crate::value::list::{Elements, List};
 use crate::value::map::{Entries, Map};
 use crate::value::{Fault, Value};

@@ -7,10 +7,9 @@ use std::sync::Arc;
 
 use super::macros::{self, Macros};
 use super::unescape::{unescape_bytes, unescape_string};
-use crate::ast::{Expr, ExprKind, NodeId, operators};
+use crate::ast::{Expr, ExprKind, Literal, NodeId, operators};
 use crate::source::{Issues, Offset};
 use crate::types::Name;
-use crate::value::Value;
 
 /// Nodes that one expression may have. Macros that copy their operand double it, and nothing else stops them.
 const MAX_NODES: usize = 250_000;
@@ -85,7 +84,7 @@ impl<'s> Builder<'s> {
         self.node(at, ExprKind::Unspecified)
     }
 
-    pub(super) fn literal(&mut self, at: usize, literal: Value<'static>) -> Expr {
+    pub(super) fn literal(&mut self, at: usize, literal: Literal) -> Expr {
         self.node(at, ExprKind::Literal(literal))
     }
 
@@ -94,7 +93,7 @@ impl<'s> Builder<'s> {
         let (digits, radix) = text.strip_prefix("0x").map_or((text, 10), |digits| (digits, 16));
         let signed = format!("{}{digits}", if negative { "-" } else { "" });
         match i64::from_str_radix(&signed, radix) {
-            Ok(value) => self.literal(at, Value::Int(value)),
+            Ok(value) => self.literal(at, Literal::Int(value)),
             Err(_) => self.error(at, "invalid int literal"),
         }
     }
@@ -105,7 +104,7 @@ impl<'s> Builder<'s> {
             .strip_prefix("0x")
             .map_or((number, 10), |digits| (digits, 16));
         match u64::from_str_radix(digits, radix) {
-            Ok(value) => self.literal(at, Value::Uint(value)),
+            Ok(value) => self.literal(at, Literal::Uint(value)),
             Err(_) => self.error(at, "invalid uint literal"),
         }
     }
@@ -113,7 +112,7 @@ impl<'s> Builder<'s> {
     pub(super) fn double(&mut self, at: usize, text: &str, negative: bool) -> Expr {
         match text.parse::<f64>() {
             Ok(value) if value.is_finite() => {
-                self.literal(at, Value::Double(if negative { -value } else { value }))
+                self.literal(at, Literal::Double(if negative { -value } else { value }))
             }
             _ => self.error(at, "invalid double literal"),
         }
@@ -124,7 +123,7 @@ impl<'s> Builder<'s> {
             self.issues.report(Some(at as Offset), message);
             text.to_owned()
         });
-        self.literal(at, Value::string(value))
+        self.literal(at, Literal::String(value.into()))
     }
 
     pub(super) fn bytes(&mut self, at: usize, text: &str) -> Expr {
@@ -132,7 +131,7 @@ impl<'s> Builder<'s> {
             self.issues.report(Some(at as Offset), message);
             text.as_bytes().to_vec()
         });
-        self.literal(at, Value::Bytes(value.into()))
+        self.literal(at, Literal::Bytes(value.into()))
     }
 
     /// An identifier at `at`, with a leading dot at `dot`.
@@ -200,7 +199,7 @@ impl<'s> Builder<'s> {
         optional: bool,
     ) -> Expr {
         if optional {
-            let field = self.literal(field_at, Value::string(field));
+            let field = self.literal(field_at, Literal::String(field.into()));
             return self.operator(dot, operators::OPT_SELECT, vec![operand, field]);
         }
         let kind = ExprKind::Select {

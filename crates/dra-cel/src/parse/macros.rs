@@ -4,9 +4,8 @@
 //! v0.29. All nodes that a macro adds are at the place of its call.
 
 use super::builder::Builder;
-use crate::ast::{ACCUMULATOR, Comprehension, Expr, ExprKind, operators};
+use crate::ast::{ACCUMULATOR, Comprehension, Expr, ExprKind, Literal, operators};
 use crate::types::Name;
-use crate::value::Value;
 
 /// Macros of an environment.
 #[derive(Debug, Clone, Copy)]
@@ -81,7 +80,7 @@ impl Expander<'_, '_> {
         self.builder.node(self.at, kind)
     }
 
-    fn literal(&mut self, literal: Value<'static>) -> Expr {
+    fn literal(&mut self, literal: Literal) -> Expr {
         self.node(ExprKind::Literal(literal))
     }
 
@@ -147,7 +146,7 @@ impl Expander<'_, '_> {
             variable2: None,
             accumulator: Name::clone(name),
             init,
-            condition: self.literal(Value::Bool(false)),
+            condition: self.literal(Literal::Bool(false)),
             step: self.ident(name),
             result,
         };
@@ -203,7 +202,7 @@ impl Expander<'_, '_> {
     fn quantifier(&mut self, target: Expr, mut args: Vec<Expr>, all: bool) -> Result<Expr, Refusal> {
         let predicate = take_last(&mut args);
         let variables = self.variables(&args, "argument must be a simple name")?;
-        let init = self.literal(Value::Bool(all));
+        let init = self.literal(Literal::Bool(all));
         let mut undecided = self.accumulator();
         if !all {
             undecided = self.call(operators::NOT, vec![undecided]);
@@ -219,15 +218,15 @@ impl Expander<'_, '_> {
     fn exists_one(&mut self, target: Expr, mut args: Vec<Expr>) -> Result<Expr, Refusal> {
         let predicate = take_last(&mut args);
         let variables = self.variables(&args, "argument must be a simple name")?;
-        let init = self.literal(Value::Int(0));
-        let condition = self.literal(Value::Bool(true));
+        let init = self.literal(Literal::Int(0));
+        let condition = self.literal(Literal::Bool(true));
         let accumulator = self.accumulator();
-        let one = self.literal(Value::Int(1));
+        let one = self.literal(Literal::Int(1));
         let more = self.call(operators::ADD, vec![accumulator, one]);
         let same = self.accumulator();
         let step = self.call(operators::CONDITIONAL, vec![predicate, more, same]);
         let accumulator = self.accumulator();
-        let one = self.literal(Value::Int(1));
+        let one = self.literal(Literal::Int(1));
         let result = self.call(operators::EQUALS, vec![accumulator, one]);
         Ok(self.fold(target, variables, init, condition, step, result))
     }
@@ -252,7 +251,7 @@ impl Expander<'_, '_> {
 
     /// A comprehension that collects into `init` with `step`.
     fn collect(&mut self, range: Expr, variables: (Name, Option<Name>), init: Expr, step: Expr) -> Expr {
-        let condition = self.literal(Value::Bool(true));
+        let condition = self.literal(Literal::Bool(true));
         let result = self.accumulator();
         self.fold(range, variables, init, condition, step, result)
     }

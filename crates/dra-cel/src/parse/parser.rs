@@ -8,8 +8,7 @@ use std::ops::Range;
 
 use super::builder::Builder;
 use super::lexer::{Lexeme, Token};
-use crate::ast::{Entry, Expr, ExprKind, Field, operators};
-use crate::value::Value;
+use crate::ast::{Entry, Expr, ExprKind, Field, Literal, operators};
 
 /// Nesting that is allowed.
 pub(super) const MAX_DEPTH: u32 = 250;
@@ -416,9 +415,9 @@ impl<'s> Parser<'_, 's> {
             Token::Float => self.builder.double(at, text, false),
             Token::String => self.builder.string(at, text),
             Token::Bytes => self.builder.bytes(at, text),
-            Token::True => self.builder.literal(at, Value::Bool(true)),
-            Token::False => self.builder.literal(at, Value::Bool(false)),
-            Token::Null => self.builder.literal(at, Value::Null),
+            Token::True => self.builder.literal(at, Literal::Bool(true)),
+            Token::False => self.builder.literal(at, Literal::Bool(false)),
+            Token::Null => self.builder.literal(at, Literal::Null),
             _ => {
                 self.position -= 1;
                 return Err(self.unexpected());

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::Planner;
 use super::node::{Attribute, Conditional, Lookup, Node, Qualifier, QualifierKey, Root};
 use crate::ast::Expr;
-use crate::device::DeviceMap;
 use crate::value::Value;
+use crate::value::device::DeviceMap;
 use dra_values::Str;
 
 impl Planner<'_> {

@@ -96,7 +96,7 @@ impl Planner<'_> {
     /// Plans a node that selections can be added to.
     fn plan_open(&mut self, expr: &Expr) -> Result<Node, String> {
         match &expr.kind {
-            ExprKind::Literal(literal) => Ok(Node::Constant(literal.clone())),
+            ExprKind::Literal(literal) => Ok(Node::Constant(Value::of_literal(literal))),
             ExprKind::Ident(name) => self.plan_ident(expr, name),
             ExprKind::Select {
                 operand,

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::cost::Rule;
-use crate::device::DeviceMap;
 use crate::library::Overload;
+use crate::value::device::DeviceMap;
 use crate::value::map::{MapKey, Unhashable};
 use crate::value::{Fault, Value};
 use dra_values::Str;

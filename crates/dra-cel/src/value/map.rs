@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::device::{DeviceInput, DeviceMap, Domain};
 use super::list::List;
 use super::{Cidr, Fault, Text, Value, text};
-use crate::device::{DeviceInput, DeviceMap, Domain};
 use dra_values::Quantity;
 
 /// A map, wherever its entries are.

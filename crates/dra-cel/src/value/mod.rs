@@ -5,6 +5,7 @@
 //! [`convert`] turns types into each other, [`time`] knows durations and timestamps, [`text`] prints as Go does.
 
 pub(crate) mod convert;
+pub(crate) mod device;
 pub(crate) mod equality;
 pub(crate) mod fault;
 pub(crate) mod list;
@@ -17,6 +18,7 @@ use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::ast::Literal;
 use crate::library::format::NamedFormat;
 use crate::library::network::Cidr;
 use crate::library::url::Url;
@@ -154,6 +156,19 @@ impl<'a> Value<'a> {
                 Self::Map(map) => 1 + map.nesting(),
                 _ => 0,
             }
+    }
+
+    /// The value of a constant of the program.
+    pub(crate) fn of_literal(literal: &Literal) -> Value<'static> {
+        match literal {
+            Literal::Null => Value::Null,
+            Literal::Bool(value) => Value::Bool(*value),
+            Literal::Int(value) => Value::Int(*value),
+            Literal::Uint(value) => Value::Uint(*value),
+            Literal::Double(value) => Value::Double(*value),
+            Literal::String(value) => Value::String(Text::Shared(Arc::clone(value))),
+            Literal::Bytes(value) => Value::Bytes(Arc::clone(value)),
+        }
     }
 
     /// The same value without touching reference counts, where that can be.

@@ -5,11 +5,10 @@
 
 use super::amount::Range;
 use super::{CallEstimate, Node};
-use crate::ast::{ExprKind, operators};
+use crate::ast::{ExprKind, Literal, operators};
 use crate::cost::{LIST_BASE, REGEX_FACTOR, Rule, STRING_FACTOR, STRUCT_BASE};
 use crate::release::Release;
 use crate::types::Type;
-use crate::value::Value;
 
 const ONE: Range = Range::fixed(1);
 
@@ -28,7 +27,7 @@ const MAX_FORMAT_SIZE: u64 = 64;
 /// The number that a node is, if it is written down.
 fn literal_int(node: &Node<'_>) -> Option<i64> {
     match &node.expr.kind {
-        ExprKind::Literal(Value::Int(value)) => Some(*value),
+        ExprKind::Literal(Literal::Int(value)) => Some(*value),
         _ => None,
     }
 }

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::value::list::List;
-use super::value::{Amount, Value, Version};
+use super::list::List;
+use super::{Amount, Value, Version};
 use dra_values::{AttributeValue, Quantity, Str};
 
 /// Device fields that selectors read from a ResourceSlice. Names are as there: `id` or `domain/id`, in order.
