@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use typed_index_collections::{TiSlice, TiVec};
+use typed_index_collections::TiSlice;
 
 use super::candidates::Problem;
 use super::constraint::Rule;
@@ -25,12 +25,6 @@ struct Group {
     count: i64,
     /// Number of their requests: each takes a device once.
     requests: u32,
-}
-
-/// Bounds of one problem.
-pub(super) struct Bounds {
-    /// The alternatives of each request.
-    slots: TiVec<SlotIx, Vec<AlternativeIx>>,
 }
 
 /// A flow network from groups to devices. Nodes are the groups, then values, then devices.
@@ -88,99 +82,87 @@ impl Flow {
     }
 }
 
-impl Bounds {
-    pub(super) fn new(problem: &Problem<'_>) -> Self {
-        let requests = problem.demand.claims.iter().flat_map(|claim| &claim.requests);
-        Self {
-            slots: requests.map(|request| request.alternatives().collect()).collect(),
-        }
+/// Returns whether what remains, from device `index` of the alternative on, cannot be satisfied. Assumes that no error is ahead. Adds what it
+/// looks at to `looks`.
+pub(super) fn excludes(
+    problem: &mut Problem<'_>,
+    structure: &Structure,
+    state: &State,
+    alternative: AlternativeIx,
+    index: i64,
+    start: DeviceIx,
+    looks: &mut u64,
+) -> bool {
+    let groups = groups(problem, structure, alternative, index, start, looks);
+    let candidates: Vec<Vec<DeviceIx>> = groups
+        .iter()
+        .map(|group| free_candidates(problem, structure, state, group, alternative, looks))
+        .collect();
+    if groups.iter().zip(&candidates).any(|(group, devices)| {
+        (devices.len() as i64).saturating_mul(i64::from(group.requests)) < group.count
+    }) {
+        return true;
     }
+    let all: usize = candidates.iter().map(Vec::len).sum();
+    *looks += (all * structure.common_counters.len()) as u64;
+    exceeds_counters(problem, structure, state, &groups, &candidates)
+        || !matches(problem, &groups, &candidates, looks)
+}
 
-    /// Returns whether what remains, from device `index` of the alternative on, cannot be satisfied. Assumes that no error is ahead. Adds what it
-    /// looks at to `looks`.
-    #[expect(clippy::too_many_arguments, reason = "what a point of the search is made of")]
-    pub(super) fn exclude(
-        &self,
-        problem: &mut Problem<'_>,
-        structure: &Structure,
-        state: &State,
-        alternative: AlternativeIx,
-        index: i64,
-        start: DeviceIx,
-        looks: &mut u64,
-    ) -> bool {
-        let groups = self.groups(problem, structure, alternative, index, start, looks);
-        let candidates: Vec<Vec<DeviceIx>> = groups
+/// Returns what is still asked for: the rest of the alternative, and all requests after it.
+fn groups(
+    problem: &Problem<'_>,
+    structure: &Structure,
+    alternative: AlternativeIx,
+    index: i64,
+    start: DeviceIx,
+    looks: &mut u64,
+) -> Vec<Group> {
+    let mut groups = Vec::new();
+    if !problem.alternative(alternative).admin_access {
+        groups.push(Group {
+            alternatives: vec![alternative],
+            start,
+            count: problem.counts[alternative] - index,
+            requests: 1,
+        });
+    }
+    let slot = structure.slot[alternative];
+    for alternatives in &structure.alternatives[SlotIx(slot.0 + 1)..] {
+        let candidates = alternatives
+            .first()
+            .map_or(0, |first| structure.candidates[*first].len());
+        *looks += (groups.len() + candidates) as u64;
+        let least = alternatives
             .iter()
-            .map(|group| free_candidates(problem, structure, state, group, alternative, looks))
-            .collect();
-        if groups.iter().zip(&candidates).any(|(group, devices)| {
-            (devices.len() as i64).saturating_mul(i64::from(group.requests)) < group.count
-        }) {
-            return true;
+            .map(|number| problem.counts[*number])
+            .min()
+            .unwrap_or(0);
+        // Requests with admin access take nothing from others.
+        let has_admin_access = |first: &AlternativeIx| problem.alternative(*first).admin_access;
+        if least <= 0 || alternatives.first().is_some_and(has_admin_access) {
+            continue;
         }
-        let all: usize = candidates.iter().map(Vec::len).sum();
-        *looks += (all * structure.common_counters.len()) as u64;
-        exceeds_counters(problem, structure, state, &groups, &candidates)
-            || !matches(problem, &groups, &candidates, looks)
-    }
-
-    /// Returns what is still asked for: the rest of the alternative, and all requests after it.
-    fn groups(
-        &self,
-        problem: &Problem<'_>,
-        structure: &Structure,
-        alternative: AlternativeIx,
-        index: i64,
-        start: DeviceIx,
-        looks: &mut u64,
-    ) -> Vec<Group> {
-        let mut groups = Vec::new();
-        if !problem.alternative(alternative).admin_access {
-            groups.push(Group {
-                alternatives: vec![alternative],
-                start,
-                count: problem.counts[alternative] - index,
+        let same = |group: &&mut Group| {
+            group.start == DeviceIx(0)
+                && alike(problem, structure, group.alternatives[0], alternatives)
+                && group.alternatives.len() == 1
+                && group.alternatives[0] != alternative
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) if alternatives.len() == 1 => {
+                group.count += least;
+                group.requests += 1;
+            }
+            _ => groups.push(Group {
+                alternatives: alternatives.clone(),
+                start: DeviceIx(0),
+                count: least,
                 requests: 1,
-            });
+            }),
         }
-        let slot = structure.slot[alternative];
-        for alternatives in &self.slots[SlotIx(slot.0 + 1)..] {
-            let candidates = alternatives
-                .first()
-                .map_or(0, |first| structure.candidates[*first].len());
-            *looks += (groups.len() + candidates) as u64;
-            let least = alternatives
-                .iter()
-                .map(|number| problem.counts[*number])
-                .min()
-                .unwrap_or(0);
-            // Requests with admin access take nothing from others.
-            let has_admin_access = |first: &AlternativeIx| problem.alternative(*first).admin_access;
-            if least <= 0 || alternatives.first().is_some_and(has_admin_access) {
-                continue;
-            }
-            let same = |group: &&mut Group| {
-                group.start == DeviceIx(0)
-                    && alike(problem, structure, group.alternatives[0], alternatives)
-                    && group.alternatives.len() == 1
-                    && group.alternatives[0] != alternative
-            };
-            match groups.iter_mut().find(same) {
-                Some(group) if alternatives.len() == 1 => {
-                    group.count += least;
-                    group.requests += 1;
-                }
-                _ => groups.push(Group {
-                    alternatives: alternatives.clone(),
-                    start: DeviceIx(0),
-                    count: least,
-                    requests: 1,
-                }),
-            }
-        }
-        groups
     }
+    groups
 }
 
 /// Returns whether the single alternative of a request has the same candidates and constraints.
@@ -214,7 +196,6 @@ fn free_candidates(
         } else {
             TiSlice::from_ref(&[])
         };
-        let constraints = &problem.demand.claims[claim].constraints;
         *looks += (structure.candidates[*number].len() * (1 + covered.len())) as u64;
         for device in &structure.candidates[*number] {
             if *device < group.start || state.holders[*device] > 0 {
@@ -229,21 +210,8 @@ fn free_candidates(
                 let Ok(Some(value)) = problem.attribute(*source, *device) else {
                     return false;
                 };
-                let values = &state.constraints[claim][at].values;
-                match (constraints[at].rule, values.last()) {
-                    (_, None) => true,
-                    (Rule::Present | Rule::DistinctFromLast, Some(_)) => {
-                        !problem.values.elements(value).is_empty()
-                    }
-                    (Rule::Match, Some(common)) => problem.values.common(*common, value).is_some(),
-                    (Rule::Distinct, Some(_)) => {
-                        let elements = problem.values.elements(value);
-                        values
-                            .iter()
-                            .flat_map(|used| problem.values.elements(*used))
-                            .all(|used| !elements.contains(used))
-                    }
-                }
+                let constraint = &state.constraints[claim][at];
+                constraint.admits(value, &mut problem.values).is_some()
             });
             if compatible {
                 free.push(*device);

@@ -211,7 +211,7 @@ impl<'a> Problem<'a> {
             invalid_at: DeviceIx(u32::MAX),
             forgives: false,
             permutes: false,
-            work: Work::new(demand.expressions.meter().left_to_search()),
+            work: Work::new(demand.meter.left_to_search()),
         };
         problem.work.take((columns * problem.devices.len()) as u64);
         if features.release.pool_is_of_node {
@@ -376,7 +376,7 @@ impl<'a> Problem<'a> {
 
     /// Returns what the device takes of the counters of its pool, if it draws from any.
     #[inline]
-    pub(super) fn usage(&self, device: DeviceIx) -> Option<Usage<'_>> {
+    pub(super) fn usage(&self, device: DeviceIx) -> Option<&Usage> {
         self.view(device).counters.usage(self.devices[device].device)
     }
 
@@ -507,7 +507,7 @@ impl<'a> Problem<'a> {
         let slice = self.slice(device);
         if slice.spec.per_device_node_selection {
             let nodes = Nodes::of_device(slice, found);
-            self.demand.expressions.meter().look(nodes.looks());
+            self.demand.meter.look(nodes.looks());
             if !nodes
                 .include(&self.node.metadata)
                 .map_err(Trouble::NodeSelector)?
@@ -534,14 +534,11 @@ impl<'a> Problem<'a> {
     ) -> Result<Option<&'a SelectorUse>, (usize, SelectorError)> {
         let numbered = self.view(device).numbered(self.pool_device(device));
         let selectors = &self.alternative(number).selectors;
-        let matches =
-            |selector: &&SelectorUse| self.demand.expressions.matches(selector.expression, numbered);
-        first_unmatched(selectors, matches).map_err(|(failed, error)| {
-            let place = selectors
-                .iter()
-                .position(|selector| std::ptr::eq(selector, failed));
-            (place.unwrap_or(0), error)
-        })
+        let matches = |(_, selector): &(usize, &SelectorUse)| selector.expression.matches(numbered);
+        match first_unmatched(selectors.iter().enumerate(), matches) {
+            Ok(found) => Ok(found.map(|(_, selector)| selector)),
+            Err(((place, _), error)) => Err((place, error)),
+        }
     }
 
     /// The error of kube-scheduler for what ends the attempt at `device`.
@@ -593,7 +590,7 @@ impl<'a> Problem<'a> {
     fn is_tainted(&self, tolerations: &Tolerations, device: DeviceIx) -> bool {
         let (first, taints) = self.view(device).untolerated(self.device(device), tolerations);
         if taints > 0 {
-            self.demand.expressions.meter().look(taints / LOOKS_PER_OBJECT);
+            self.demand.meter.look(taints / LOOKS_PER_OBJECT);
         }
         first.is_some()
     }
@@ -656,16 +653,12 @@ impl<'a> Problem<'a> {
             AttributeSource::Published(name) => attribute_of(view.device(pool_device), &view.id.driver, name)
                 .and_then(|value| self.values.number(value)),
             AttributeSource::Derived(name, expression) => {
-                let numbered = view.numbered(pool_device);
-                let value =
-                    self.demand
-                        .expressions
-                        .derive(*expression, numbered)
-                        .map_err(|error| match error {
-                            SelectorError::NotTried => Trouble::NotTried,
-                            SelectorError::Compile(why) => Trouble::AttributeCompile(name.clone(), why),
-                            SelectorError::Runtime(why) => Trouble::AttributeRuntime(name.clone(), why),
-                        })?;
+                let value = expression.value(view.numbered(pool_device));
+                let value = value.map_err(|error| match error {
+                    SelectorError::NotTried => Trouble::NotTried,
+                    SelectorError::Compile(why) => Trouble::AttributeCompile(name.clone(), why),
+                    SelectorError::Runtime(why) => Trouble::AttributeRuntime(name.clone(), why),
+                })?;
                 self.values.number(&value)
             }
         })

@@ -75,45 +75,22 @@ enum Element {
 #[derive(Default)]
 pub(super) struct Values {
     elements: TiVec<ElementIx, Element>,
-    /// Numbers of the elements, once they are more than [`FEW`].
     element_numbers: HashMap<Element, ElementIx, RandomState>,
     sets: TiVec<ValueIx, Box<[ElementIx]>>,
-    /// Numbers of the sets, once they are more than [`FEW`].
     set_numbers: HashMap<Box<[ElementIx]>, ValueIx, RandomState>,
     /// True if lists are values. Without, a list is as odd as an unknown type: it can be the first of a set, and nothing can join.
     lists: bool,
 }
 
-/// As many are looked through in less time than it takes to hash one.
-const FEW: usize = 16;
-
 /// The number of `item` among `items`; adds it if necessary.
-fn number_of<I: From<usize> + Copy + PartialEq, T: Clone + Eq + Hash>(
+fn number_of<I: From<usize> + Copy, T: Clone + Eq + Hash>(
     items: &mut TiVec<I, T>,
     numbers: &mut HashMap<T, I, RandomState>,
     item: T,
 ) -> I {
-    let next = items.next_key();
-    if items.len() <= FEW {
-        if let Some(place) = items.iter().position(|known| *known == item) {
-            return place.into();
-        }
-        if items.len() == FEW {
-            numbers.extend(
-                items
-                    .iter_enumerated()
-                    .map(|(number, item)| (item.clone(), number)),
-            );
-            numbers.insert(item.clone(), next);
-        }
-    } else {
-        let number = *numbers.entry(item.clone()).or_insert(next);
-        if number != next {
-            return number;
-        }
-    }
-    items.push(item);
-    next
+    *numbers
+        .entry(item)
+        .or_insert_with_key(|item| items.push_and_get_key(item.clone()))
 }
 
 impl Values {
@@ -220,27 +197,27 @@ impl ConstraintState {
     /// Adds a device with that value for the request at that place of its claim. Returns whether the constraint allows it; the state
     /// is unchanged if not.
     pub(super) fn add(&mut self, value: ValueIx, request: u32, values: &mut Values) -> bool {
-        let added = match (self.rule, self.values.last()) {
-            (_, None) => Some(value),
-            (Rule::Match, Some(common)) => values.common(*common, value),
-            (Rule::Distinct, Some(_)) => self
-                .values
-                .iter()
-                .all(|known| values.distinct(value, *known))
-                .then_some(value),
-            (Rule::DistinctFromLast, Some(_)) => self
-                .last
-                .iter()
-                .all(|(_, known)| values.distinct(value, *known))
-                .then_some(value),
-            (Rule::Present, Some(_)) => (!values.elements(value).is_empty()).then_some(value),
-        };
+        let added = self.admits(value, values);
         self.values.extend(added);
         if self.rule == Rule::DistinctFromLast && added.is_some() {
             self.last.retain(|(of, _)| *of != request);
             self.last.push((request, value));
         }
         added.is_some()
+    }
+
+    /// Returns what is noted of a device with that value, if the constraint allows it.
+    pub(super) fn admits(&self, value: ValueIx, values: &mut Values) -> Option<ValueIx> {
+        let Some(last) = self.values.last() else {
+            return Some(value);
+        };
+        match self.rule {
+            Rule::Match => return values.common(*last, value),
+            Rule::Distinct => self.values.iter().all(|known| values.distinct(value, *known)),
+            Rule::DistinctFromLast => self.last.iter().all(|(_, known)| values.distinct(value, *known)),
+            Rule::Present => !values.elements(value).is_empty(),
+        }
+        .then_some(value)
     }
 
     /// Takes back the last device added, which is one of the request at that place.

@@ -57,20 +57,12 @@ impl Clash {
     }
 
     fn is_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (
-                Self::Constraint { claim, place, .. },
-                Self::Constraint {
-                    claim: other_claim,
-                    place: other_place,
-                    ..
-                },
-            ) => (claim, place) == (other_claim, other_place),
-            (Self::Other(one), Self::Other(other)) => one == other,
+        let constraint = |clash: &Self| match clash {
+            Self::Constraint { claim, place, .. } => Some((*claim, *place)),
             // Counters are reported by the first one.
-            (Self::Counter { .. }, Self::Counter { .. }) => true,
-            _ => false,
-        }
+            Self::Counter { .. } | Self::Other(_) => None,
+        };
+        self.ruled_out() == other.ruled_out() && constraint(self) == constraint(other)
     }
 }
 
@@ -140,12 +132,8 @@ fn clash(
                 let Some(Ok(Some(value))) = source.map(|source| problem.attribute(source, device)) else {
                     continue;
                 };
-                let mut alone = state.constraints[claim][place].clone();
-                if alone.add(
-                    value,
-                    problem.alternatives[alternative].request,
-                    &mut problem.values,
-                ) {
+                let constraint = &state.constraints[claim][place];
+                if constraint.admits(value, &mut problem.values).is_some() {
                     continue;
                 }
                 let values = values(problem, state, (claim, place), alternative, (device, value));
@@ -171,10 +159,9 @@ fn values(
         let source = problem.alternative(pick.alternative).constraints[place]?;
         let known = problem.attribute(source, pick.device).ok()??;
         let mut beside = super::constraint::ConstraintState::new(rule);
-        let request_of = |number: AlternativeIx| problem.alternatives[number].request;
-        let (of_pick, own) = (request_of(pick.alternative), request_of(alternative));
+        let of_pick = problem.alternatives[pick.alternative].request;
         beside.add(known, of_pick, &mut problem.values);
-        if beside.add(value, own, &mut problem.values) {
+        if beside.admits(value, &mut problem.values).is_some() {
             return None;
         }
         let own = problem.alternative(alternative).constraints[place];

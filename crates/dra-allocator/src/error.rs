@@ -14,23 +14,34 @@ pub struct AttemptError {
     pub failure: Failure,
 }
 
-/// Subject of an [`AttemptError`].
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// Subject of an [`AttemptError`]. It is displayed as what precedes the failure.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum ErrorSubject {
     /// No claim in particular.
+    #[error("")]
     Attempt,
     /// A request, or a subrequest by its own name.
+    #[error("claim {claim}, request {1}: ", claim = Shown(.0))]
     Request(Key, Str),
     /// A subrequest.
+    #[error("claim {claim}, subrequest {1}: ", claim = Shown(.0))]
     Subrequest(Key, Str),
     /// The selector of a request at that place.
+    #[error("claim {claim}, request {1}, selector #{2}: ", claim = Shown(.0))]
     RequestSelector(Key, Str, usize),
     /// The constraint of a claim at that place.
+    #[error("claim {claim}, constraint #{1}: ", claim = Shown(.0))]
     Constraint(Key, usize),
     /// The selector at that place of some request of a claim, and the device that it was tried on.
+    #[error("claim {claim}: selector #{1}{device}: ", claim = Shown(.0), device = on(.2.as_ref()))]
     ClaimSelector(Key, usize, Option<DeviceId>),
     /// The selector of a class at that place, and the device that it was tried on.
+    #[error("class {0}: selector #{1}{device}: ", device = on(.2.as_ref()))]
     ClassSelector(Str, usize, Option<DeviceId>),
+}
+
+fn on(device: Option<&DeviceId>) -> String {
+    device.map_or_else(String::new, |device| format!(" on device {device}"))
 }
 
 /// Failure in an [`AttemptError`].
@@ -79,32 +90,6 @@ impl From<String> for AttemptError {
         Self {
             subject: ErrorSubject::Attempt,
             failure: Failure::Other(what),
-        }
-    }
-}
-
-/// What precedes a failure.
-impl fmt::Display for ErrorSubject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let on = |device: &Option<DeviceId>| match device {
-            Some(device) => format!(" on device {device}"),
-            None => String::new(),
-        };
-        match self {
-            Self::Attempt => Ok(()),
-            Self::Request(claim, request) => write!(f, "claim {}, request {request}: ", Shown(claim)),
-            Self::Subrequest(claim, request) => write!(f, "claim {}, subrequest {request}: ", Shown(claim)),
-            Self::RequestSelector(claim, request, place) => {
-                let claim = Shown(claim);
-                write!(f, "claim {claim}, request {request}, selector #{place}: ")
-            }
-            Self::Constraint(claim, place) => write!(f, "claim {}, constraint #{place}: ", Shown(claim)),
-            Self::ClaimSelector(claim, place, device) => {
-                write!(f, "claim {}: selector #{place}{}: ", Shown(claim), on(device))
-            }
-            Self::ClassSelector(class, place, device) => {
-                write!(f, "class {class}: selector #{place}{}: ", on(device))
-            }
         }
     }
 }

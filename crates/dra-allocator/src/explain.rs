@@ -241,7 +241,7 @@ impl Explanation<'_> {
     /// The first selector that does not select the device.
     pub fn selector(&self, one: &AlternativeExplanation, device: usize) -> Option<&Str> {
         let selector = self.problem.first_unmatched(one.number, device.into()).ok()??;
-        Some(self.problem.demand.expressions.text(selector.expression))
+        Some(&selector.expression.text)
     }
 
     /// Returns whether class and request select the device and it is for this node, be it in use or not. Nothing where that fails or was not

@@ -34,18 +34,15 @@ mod result;
 mod search;
 mod structure;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use typed_index_collections::TiVec;
-
-use dra_model::{Allocation, Change, Claim, Class, Cluster, Node, TOO_MUCH_WORK};
+use dra_model::{Allocation, Change, Claim, Cluster, Node, TOO_MUCH_WORK};
 
 use self::candidates::Problem;
 use self::pruned::{LOOKS_PER_SURVEY, Pruned};
 use self::request::Preparation;
 use self::search::{Flow, Search, State};
-use crate::devices::{Expressions, Facts, Features, PoolStatus, PoolView};
+use crate::devices::{Facts, Features, PoolStatus, PoolView};
 
 pub use self::budget::Budget;
 pub use self::candidates::{Trouble, Unfit};
@@ -213,17 +210,7 @@ impl Inputs {
 
     /// Prepares claims that are to be allocated together, in this order.
     pub fn demand(&self, claims: &[Arc<Claim>]) -> Demand {
-        let class = |name: &str| -> Option<Arc<Class>> { self.facts.cluster.class(name).cloned() };
-        let preparation = Preparation {
-            features: self.facts.features,
-            class: &class,
-            expressions: Expressions::new(Arc::clone(&self.facts.selectors)),
-            sources: TiVec::new(),
-            places: HashMap::new(),
-            alternatives: TiVec::new(),
-            is_too_large: false,
-        };
-        preparation.demand(claims)
+        Preparation::new(&self.facts).demand(claims)
     }
 
     /// Allocates the claims of `demand` on `node`.

@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use typed_index_collections::TiVec;
 
 use super::Observer;
-use super::bounds::Bounds;
+use super::bounds::excludes;
 use super::candidates::Problem;
 use super::constraint::Rule;
 use super::index::{AlternativeIx, ClaimIx, ComponentIx, DeviceIx};
@@ -37,19 +37,31 @@ const BOUND_ALWAYS_AFTER: u64 = 1_000;
 pub(super) struct Pruned<'p, 'a> {
     problem: &'p mut Problem<'a>,
     structure: Structure,
-    bounds: Bounds,
     pub(super) state: State,
     dead: HashSet<Box<[u64]>>,
     words: usize,
-    component_states: HashMap<Box<[i128]>, u32>,
-    amounts: HashMap<i128, u64>,
-    shares: HashMap<Box<[i128]>, u64>,
+    numbers: Numbers,
     pub(super) steps: u64,
     limit: u64,
     /// Devices, counters and what else surveys and bounds compare that may still be looked at. Where they abound, that is more work than
     /// a step.
     looks: u64,
     observer: &'p dyn Observer,
+}
+
+/// Numbers of what keys are made of: amounts, shares of a device, states of a component.
+#[derive(Default)]
+struct Numbers(HashMap<Box<[i128]>, u32>);
+
+impl Numbers {
+    fn of(&mut self, part: &[i128]) -> u32 {
+        if let Some(number) = self.0.get(part) {
+            return *number;
+        }
+        let next = self.0.len() as u32;
+        self.0.insert(part.into(), next);
+        next
+    }
 }
 
 /// The devices at one point of the search, seen without their identity.
@@ -74,17 +86,13 @@ impl<'p, 'a> Pruned<'p, 'a> {
             return None;
         }
         let state = State::new(problem);
-        let bounds = Bounds::new(problem);
         Some(Self {
             problem,
             structure,
-            bounds,
             state,
             dead: HashSet::new(),
             words: 0,
-            component_states: HashMap::new(),
-            amounts: HashMap::new(),
-            shares: HashMap::new(),
+            numbers: Numbers::default(),
             steps: 0,
             limit,
             looks: limit.saturating_mul(LOOKS_PER_SURVEY).max(LEAST_LOOKS),
@@ -145,7 +153,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
         let ask = index == 0 || self.steps > BOUND_ALWAYS_AFTER;
         if ask && !self.structure.hot_from[slot] {
             let mut looks = 0;
-            let is_excluded = self.bounds.exclude(
+            let is_excluded = excludes(
                 self.problem,
                 &self.structure,
                 &self.state,
@@ -202,10 +210,10 @@ impl<'p, 'a> Pruned<'p, 'a> {
             let number = self.structure.component_of[device];
             let code = self.code(alternative, device, start);
             let component = &self.structure.components[number];
-            let twin = component
+            let at = component
                 .devices
-                .binary_search(&device)
-                .map_or(0, |at| component.twins[at]);
+                .binary_search_by_key(&device, |(device, _)| *device);
+            let twin = at.map_or(0, |at| component.devices[at].1);
             // A device that is interchangeable with this one has failed at this very point. It came first in upstream's order, so the
             // first solution never has this one in its place, and an error that is met with this one is met with that one before.
             if !tried.insert((component.kind, survey.states[number], twin, code)) {
@@ -257,12 +265,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
             code |= u64::from(by_claim) << 3;
         }
         if let Some(shares) = self.state.shares_of(device) {
-            let next = self.shares.len() as u64;
-            let number = self.shares.get(shares).copied().unwrap_or(next);
-            if number == next {
-                self.shares.insert(shares.into(), next);
-            }
-            code |= (number + 1) << 4;
+            code |= (u64::from(self.numbers.of(shares)) + 1) << 4;
         }
         code
     }
@@ -277,16 +280,14 @@ impl<'p, 'a> Pruned<'p, 'a> {
         };
         let mut key = vec![u64::from(alternative.0), index as u64, results];
         self.constraints_key(claim, &mut key);
-        for at in 0..self.structure.common_counters.len() {
-            let (view, counter) = self.structure.common_counters[at];
-            let taken = self.state.drawn[view].amounts[counter];
-            key.push(self.amount(taken));
+        for (view, counter) in &self.structure.common_counters {
+            let taken = self.state.drawn[*view].amounts[*counter];
+            key.push(self.numbers.of(&[taken]).into());
         }
-        for at in 0..self.structure.common_sets.len() {
-            let (view, set) = self.structure.common_sets[at];
-            if let Some(groups) = self.state.groups_of(view)[set].clone() {
-                for part in compatibility_code(&groups) {
-                    key.push(self.amount(part));
+        for (view, set) in &self.structure.common_sets {
+            if let Some(groups) = &self.state.groups_of(*view)[*set] {
+                for part in compatibility_code(groups) {
+                    key.push(self.numbers.of(&[part]).into());
                 }
             }
             key.push(END);
@@ -338,11 +339,6 @@ impl<'p, 'a> Pruned<'p, 'a> {
         }
     }
 
-    fn amount(&mut self, amount: i128) -> u64 {
-        let next = self.amounts.len() as u64;
-        *self.amounts.entry(amount).or_insert(next)
-    }
-
     /// The number of the state of a component; zero if none of its devices matters any more.
     fn component_state(
         &mut self,
@@ -357,7 +353,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
             component.counters.len() + component.sets.len() + component.elements.len(),
         );
         if devices == 1 && resources == 0 {
-            let device = component.devices[0];
+            let (device, _) = component.devices[0];
             let code = self.code(alternative, device, start);
             // Few shares make small codes; others get a number like any state.
             if code < 1 << 16 {
@@ -367,10 +363,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
         let mut codes: Vec<(u32, u64)> = Vec::with_capacity(devices);
         let mut relevant: Vec<DeviceIx> = Vec::with_capacity(devices);
         for at in 0..devices {
-            let (device, twin) = {
-                let component = &self.structure.components[number];
-                (component.devices[at], component.twins[at])
-            };
+            let (device, twin) = self.structure.components[number].devices[at];
             let code = self.code(alternative, device, start);
             if code != 0 {
                 codes.push((twin, code));
@@ -415,7 +408,6 @@ impl<'p, 'a> Pruned<'p, 'a> {
             state.push(i128::from(used));
         }
         // Below are the codes of single devices.
-        let next = (1 << 16) + self.component_states.len() as u32;
-        *self.component_states.entry(state.into()).or_insert(next)
+        (1 << 16) + self.numbers.of(&state)
     }
 }

@@ -12,19 +12,20 @@ use std::collections::HashMap;
 use typed_index_collections::{TiSlice, TiVec};
 
 use dra_model::{
-    AllocationMode, Claim, Class, DeviceRequest, Gate, Key, MOST_RESULTS, Request, Selector, Str,
+    AllocationMode, Claim, Class, DeviceRequest, Gate, Key, MOST_RESULTS, Meter, Request, Selector, Str,
 };
 
 use super::constraint::{ConstraintDemand, Rule};
 use super::error::{AttemptError, ErrorSubject, Failure};
 use super::index::{AlternativeIx, ClaimIx, ConstraintIx, SourceIx, stretch};
-use crate::devices::{ExpressionId, Expressions, Features};
+use crate::devices::{CachedSelector, DerivedAttribute, Facts};
 
 /// Claims that are to be allocated together, in this order, for one pod.
 #[derive(Debug)]
 pub struct Demand {
     pub(super) claims: TiVec<ClaimIx, ClaimDemand>,
-    pub(super) expressions: Expressions,
+    /// What the command may spend on expressions and on looking at devices.
+    pub(super) meter: Arc<Meter>,
     pub(super) sources: TiVec<SourceIx, AttributeSource>,
     /// The alternatives of all requests, which are known by their places here.
     pub(super) alternatives: TiVec<AlternativeIx, Alternative>,
@@ -155,16 +156,16 @@ pub(super) struct SelectorUse {
     pub(super) of_class: bool,
     /// Its place in the list of the class or request.
     pub(super) place: usize,
-    pub(super) expression: ExpressionId,
+    pub(super) expression: Arc<CachedSelector>,
 }
 
 /// Source of a constraint's attribute.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug)]
 pub(super) enum AttributeSource {
     /// The driver publishes it, under this fully qualified name.
     Published(Str),
     /// The request computes it.
-    Derived(Str, ExpressionId),
+    Derived(Str, Arc<DerivedAttribute>),
 }
 
 impl Alternative {
@@ -216,21 +217,29 @@ fn asks_to_free(claim: &Arc<Claim>) -> bool {
 
 /// Prepares claims.
 pub(super) struct Preparation<'a> {
-    pub(super) features: Features,
-    pub(super) class: &'a dyn Fn(&str) -> Option<Arc<Class>>,
-    pub(super) expressions: Expressions,
-    pub(super) sources: TiVec<SourceIx, AttributeSource>,
-    /// The places of `sources`.
-    pub(super) places: HashMap<AttributeSource, SourceIx>,
-    pub(super) alternatives: TiVec<AlternativeIx, Alternative>,
+    facts: &'a Facts,
+    sources: TiVec<SourceIx, AttributeSource>,
+    /// The places of `sources`, by the name and the expression that computes it.
+    places: HashMap<(Str, Option<Str>), SourceIx>,
+    alternatives: TiVec<AlternativeIx, Alternative>,
     /// A claim has more requests and constraints than are prepared.
-    pub(super) is_too_large: bool,
+    is_too_large: bool,
 }
 
 /// Requests of a claim times its constraints. One that the API server accepts has 8,192 at most.
 const MOST_PAIRS: usize = 1_000_000;
 
-impl Preparation<'_> {
+impl<'a> Preparation<'a> {
+    pub(super) fn new(facts: &'a Facts) -> Self {
+        Self {
+            facts,
+            sources: TiVec::new(),
+            places: HashMap::new(),
+            alternatives: TiVec::new(),
+            is_too_large: false,
+        }
+    }
+
     pub(super) fn demand(mut self, claims: &[Arc<Claim>]) -> Demand {
         let prepared = claims
             .iter()
@@ -248,13 +257,14 @@ impl Preparation<'_> {
                 })
                 .collect(),
             takes_all: wanted.clone().any(|amount| amount == Amount::All),
-            expressions: self.expressions,
+            meter: Arc::clone(self.facts.selectors.meter()),
             sources: self.sources,
             alternatives: self.alternatives,
             error: None,
             needs_a_free_device: false,
             is_too_large: self.is_too_large,
-            frees_capacity: self.features.release.capacity_errors_skip && claims.iter().any(asks_to_free),
+            frees_capacity: self.facts.features.release.capacity_errors_skip
+                && claims.iter().any(asks_to_free),
             ignores_counters: false,
         };
         if !demand.takes_all {
@@ -280,7 +290,7 @@ impl Preparation<'_> {
         let mut constraints = TiVec::new();
         let mut constraint_error = None;
         for (place, constraint) in claim.spec.devices.constraints.iter().enumerate() {
-            let knows_distinct = self.features.knows_shares_and_binding();
+            let knows_distinct = self.facts.features.knows_shares_and_binding();
             let (rule, attribute) = match (&constraint.match_attribute, &constraint.distinct_attribute) {
                 (Some(attribute), _) => (Rule::Match, attribute),
                 (None, Some(attribute)) if knows_distinct => (Rule::Distinct, attribute),
@@ -324,7 +334,7 @@ impl Preparation<'_> {
 
     /// Returns what the release makes of a constraint on distinct values of those requests.
     fn distinct_rule(&self, claim: &Claim, requests: &[Str]) -> Rule {
-        let release = &self.features.release;
+        let release = &self.facts.features.release;
         if release.compares_distinct_with_nothing {
             return Rule::Present;
         }
@@ -374,7 +384,7 @@ impl Preparation<'_> {
             (alternative.claim, alternative.request) = place;
             alternative.subrequest = subrequest;
             // The answers of the first one also apply to it.
-            if self.features.release.loses_subrequest_in_all
+            if self.facts.features.release.loses_subrequest_in_all
                 && subrequest == Some(1)
                 && alternative.error.is_none()
                 && alternative.amount == Amount::All
@@ -396,13 +406,13 @@ impl Preparation<'_> {
     }
 
     fn gate_error(&self, claim: &Key, request: &Request) -> Option<AttemptError> {
-        if !self.features.prioritized_list && !request.first_available.is_empty() {
+        if !self.facts.features.prioritized_list && !request.first_available.is_empty() {
             return Some(AttemptError {
                 subject: ErrorSubject::Request(claim.clone(), request.name.clone()),
                 failure: Failure::Disabled(Gate::DRAPrioritizedList),
             });
         }
-        if !self.features.refuses_amounts() {
+        if !self.facts.features.refuses_amounts() {
             return None;
         }
         let subject = if request
@@ -447,7 +457,7 @@ impl Preparation<'_> {
             derived_attributes: _,
         } = spec;
         let own_name = if spec_name.is_empty() { request } else { spec_name };
-        let class = (self.class)(device_class_name);
+        let class = self.facts.cluster.class(device_class_name).cloned();
         let error = self
             .spec_error(spec, class.as_deref())
             .map(|(selector, what)| AttemptError {
@@ -495,16 +505,15 @@ impl Preparation<'_> {
             .derived_attributes
             .iter()
             .rfind(|derived| derived.name == *attribute);
-        let source = match derived {
-            Some(derived) => AttributeSource::Derived(
-                attribute.clone(),
-                self.expressions.add_derived_attribute(&derived.expression),
-            ),
-            None => AttributeSource::Published(attribute.clone()),
-        };
+        let expression = derived.map(|derived| &derived.expression);
         let next = self.sources.next_key();
-        *self.places.entry(source).or_insert_with_key(|source| {
-            self.sources.push(source.clone());
+        let key = (attribute.clone(), expression.cloned());
+        *self.places.entry(key).or_insert_with(|| {
+            let name = attribute.clone();
+            self.sources.push(match expression {
+                Some(text) => AttributeSource::Derived(name, self.facts.selectors.derived_attribute(text)),
+                None => AttributeSource::Published(name),
+            });
             next
         })
     }
@@ -515,14 +524,14 @@ impl Preparation<'_> {
             uses.push(SelectorUse {
                 of_class,
                 place,
-                expression: self.expressions.add_selector(&text.unwrap_or_default()),
+                expression: self.facts.selectors.selector(&text.unwrap_or_default()),
             });
         }
     }
 
     /// Returns the problem of a request before any device is evaluated, with its selector.
     fn spec_error(&self, spec: &DeviceRequest, class: Option<&Class>) -> Option<(Option<usize>, String)> {
-        if !spec.derived_attributes.is_empty() && !self.features.derived_attributes {
+        if !spec.derived_attributes.is_empty() && !self.facts.features.derived_attributes {
             let what = "cannot handle request with derived attributes, the feature is disabled";
             return Some((None, what.to_owned()));
         }
@@ -530,7 +539,7 @@ impl Preparation<'_> {
             let what = "CEL expression empty (unsupported selector type?)";
             return Some((Some(place), what.to_owned()));
         }
-        if !self.features.admin_access && spec.name.is_empty() && spec.admin_access.is_some() {
+        if !self.facts.features.admin_access && spec.name.is_empty() && spec.admin_access.is_some() {
             let what = "admin access is requested, but the feature is disabled";
             return Some((None, what.to_owned()));
         }

@@ -178,15 +178,8 @@ fn config(problem: &Problem<'_>, place: ClaimIx, picks: &[Pick]) -> Vec<Allocate
     config
 }
 
-/// Node restriction of an allocation by a device.
-enum Restriction<'a> {
-    /// It is of one node.
-    Own,
-    /// Its nodes are those of a selector with these terms.
-    Terms(&'a [NodeSelectorTerm]),
-}
-
-fn restriction<'a>(problem: &'a Problem<'_>, device: DeviceIx) -> Restriction<'a> {
+/// The terms of the selector that restricts an allocation of the device to nodes; nothing where the device is of one node.
+fn terms<'a>(problem: &'a Problem<'_>, device: DeviceIx) -> Option<&'a [NodeSelectorTerm]> {
     let found = problem.device(device);
     let spec = &problem.slice(device).spec;
     let (name, selector) = if spec.per_device_node_selection {
@@ -195,12 +188,12 @@ fn restriction<'a>(problem: &'a Problem<'_>, device: DeviceIx) -> Restriction<'a
         (&spec.node_name, &spec.node_selector)
     };
     if name.is_some() || (found.binds_to_node && problem.features.knows_shares_and_binding()) {
-        return Restriction::Own;
+        return None;
     }
     let terms = selector
         .as_ref()
         .map(|selector| selector.node_selector_terms.as_slice());
-    Restriction::Terms(terms.unwrap_or_default())
+    Some(terms.unwrap_or_default())
 }
 
 fn unsupported(terms: &[NodeSelectorTerm]) -> String {
@@ -212,23 +205,21 @@ fn unsupported(terms: &[NodeSelectorTerm]) -> String {
 
 /// Returns why no allocation that has the device can say where it is, unless one of a single node comes before it.
 pub(super) fn unsupported_selector(problem: &Problem<'_>, device: DeviceIx) -> Option<String> {
-    match restriction(problem, device) {
-        Restriction::Terms(terms) if terms.len() > 1 => Some(unsupported(terms)),
-        Restriction::Own | Restriction::Terms(_) => None,
-    }
+    let terms = terms(problem, device)?;
+    (terms.len() > 1).then(|| unsupported(terms))
 }
 
 fn node_selector(problem: &Problem<'_>, picks: &[Pick]) -> Result<Option<NodeSelector>, String> {
     let mut term = NodeSelectorTerm::default();
     for pick in picks {
-        match restriction(problem, pick.device) {
-            Restriction::Own => return Ok(Some(NodeSelector::of_node(&problem.node.metadata.name))),
-            Restriction::Terms([]) => {}
-            Restriction::Terms([added]) => {
+        match terms(problem, pick.device) {
+            None => return Ok(Some(NodeSelector::of_node(&problem.node.metadata.name))),
+            Some([]) => {}
+            Some([added]) => {
                 add_requirements(&mut term.match_fields, &added.match_fields);
                 add_requirements(&mut term.match_expressions, &added.match_expressions);
             }
-            Restriction::Terms(terms) => return Err(unsupported(terms)),
+            Some(terms) => return Err(unsupported(terms)),
         }
     }
     let restricts = !term.match_fields.is_empty() || !term.match_expressions.is_empty();

@@ -3,8 +3,6 @@
 //! Mirrors `allocator_incubating.go`, `allocateOne` and `allocateDevice`, v1.37.2. This search serves the problems that need
 //! little backtracking, which are nearly all; `pruned` takes over where it does not end soon, and must give the same answer.
 
-use std::sync::Arc;
-
 use typed_index_collections::{TiSlice, TiVec};
 
 use super::candidates::{Problem, Unfit};
@@ -14,7 +12,7 @@ use super::error::AttemptError;
 use super::index::{AlternativeIx, ClaimIx, ConstraintIx, DeviceIx, ViewIx, stretch};
 use super::request::{Alternative, Amount, ClaimDemand};
 use super::{Observer, PLAIN_STEPS, Stop};
-use crate::devices::{Compatibility, CounterIx, PoolView, RuledOut, SetIx, units};
+use crate::devices::{Compatibility, CounterIx, Counters, RuledOut, SetIx, units};
 use dra_model::MOST_RESULTS;
 
 /// Result of a part of the search.
@@ -72,11 +70,11 @@ pub(super) struct State {
     pub(super) holders: TiVec<DeviceIx, u16>,
     /// Shares of each device that allows multiple allocations; empty until one has any.
     sharing: TiVec<DeviceIx, Sharing>,
-    /// Consumption of each view's counters by the picks; empty if no view has any.
+    /// Consumption of each view's counters by the picks.
     pub(super) drawn: TiVec<ViewIx, Drawn>,
     /// Groups that the picks left for each counter set of each view; absent where no pick draws from the set.
     groups: TiVec<ViewIx, TiVec<SetIx, Option<Compatibility>>>,
-    /// By claim and constraint; empty if no claim has any.
+    /// By claim and constraint.
     pub(super) constraints: TiVec<ClaimIx, TiVec<ConstraintIx, ConstraintState>>,
     /// The error that ends the attempt with [`Flow::Error`].
     pub(super) error: AttemptError,
@@ -124,34 +122,21 @@ pub(super) struct Undo {
 
 impl State {
     pub(super) fn new(problem: &Problem<'_>) -> Self {
-        let devices = problem.devices.len();
         let claims = &problem.demand.claims;
-        let with_counters = |view: &Arc<PoolView>| !view.counters.groups.is_empty();
-        let views = if problem.views.iter().any(with_counters) {
-            &problem.views
-        } else {
-            TiSlice::from_ref(&[])
+        let counters = || problem.views.iter().map(|view| &view.counters);
+        let drawn = |counters: &Counters| Drawn {
+            amounts: vec![0; counters.available.len()].into(),
+            overdrawn: counters.overdrawn.len(),
         };
         Self {
             picks: vec![Vec::new(); claims.len()].into(),
-            holders: vec![0; devices].into(),
+            holders: vec![0; problem.devices.len()].into(),
             sharing: TiVec::new(),
-            drawn: views
-                .iter()
-                .map(|view| Drawn {
-                    amounts: vec![0; view.counters.available.len()].into(),
-                    overdrawn: view.counters.overdrawn.len(),
-                })
+            drawn: counters().map(drawn).collect(),
+            groups: counters()
+                .map(|counters| vec![None; counters.groups.len()].into())
                 .collect(),
-            groups: views
-                .iter()
-                .map(|view| vec![None; view.counters.groups.len()].into())
-                .collect(),
-            constraints: if claims.iter().all(|claim| claim.constraints.is_empty()) {
-                TiVec::new()
-            } else {
-                claims.iter().map(constraint_states).collect()
-            },
+            constraints: claims.iter().map(constraint_states).collect(),
             error: String::new().into(),
         }
     }
@@ -237,8 +222,7 @@ impl State {
         if multiple && !all && !self.share_fits(problem, alternative, device) {
             return Err(RuledOut::CapacityExhausted.into());
         }
-        let mut undo = Undo::default();
-        self.reserve(problem, device, multiple, &mut undo)?;
+        let undo = self.reserve(problem, device, multiple)?;
         let place = &problem.alternatives[alternative];
         let (claim, request) = (place.claim, place.request);
         let sources = &problem.alternative(alternative).constraints;
@@ -377,6 +361,49 @@ impl State {
                 self.constraints[claim][place].remove(request);
             }
         }
+        self.release(problem, device, undo);
+    }
+
+    /// Reserves groups and counters, unless the device is shared already and has reserved them.
+    ///
+    /// # Errors
+    /// What picks and claims leave too little of. Everything is then as it was.
+    fn reserve(&mut self, problem: &Problem<'_>, device: DeviceIx, multiple: bool) -> Result<Undo, RuledOut> {
+        let mut undo = Undo::default();
+        let place = problem.devices[device];
+        let view = &problem.views[place.view];
+        let Some(usage) = view.counters.usage(place.device) else {
+            return Ok(undo);
+        };
+        if problem.demand.ignores_counters {
+            return Ok(undo);
+        }
+        if multiple && (self.shares_of(device).is_some() || problem.pool_device(device).shared) {
+            return Ok(undo);
+        }
+        for (set, joining) in &usage.groups {
+            let slot = &mut self.groups[place.view][*set];
+            let current = slot.as_ref().unwrap_or(&view.counters.groups[*set]);
+            if !current.admits(joining) {
+                self.release(problem, device, &undo);
+                return Err(RuledOut::Incompatible);
+            }
+            let next = current.with(joining);
+            undo.groups.push((*set, slot.replace(next)));
+        }
+        let drawn = &mut self.drawn[place.view];
+        drawn.add(&usage.amounts, 1, &view.counters.available);
+        undo.counters = true;
+        // One that the device does not draw from counts too: claims may have overdrawn it.
+        if drawn.overdrawn > 0 {
+            self.release(problem, device, &undo);
+            return Err(RuledOut::CounterExhausted);
+        }
+        Ok(undo)
+    }
+
+    /// Takes back what was reserved for the device.
+    fn release(&mut self, problem: &Problem<'_>, device: DeviceIx, undo: &Undo) {
         let view = problem.devices[device].view;
         for (set, before) in undo.groups.iter().rev() {
             self.groups[view][*set].clone_from(before);
@@ -385,59 +412,8 @@ impl State {
             && let Some(usage) = problem.usage(device)
         {
             let available = &problem.views[view].counters.available;
-            self.drawn[view].add(usage.amounts, -1, available);
+            self.drawn[view].add(&usage.amounts, -1, available);
         }
-    }
-
-    /// Reserves groups and counters, unless the device is shared already and has reserved them.
-    ///
-    /// # Errors
-    /// What picks and claims leave too little of. Everything is then as it was.
-    fn reserve(
-        &mut self,
-        problem: &Problem<'_>,
-        device: DeviceIx,
-        multiple: bool,
-        undo: &mut Undo,
-    ) -> Result<(), RuledOut> {
-        let place = problem.devices[device];
-        let view = &problem.views[place.view];
-        let Some(usage) = view.counters.usage(place.device) else {
-            return Ok(());
-        };
-        if problem.demand.ignores_counters {
-            return Ok(());
-        }
-        if multiple && (self.shares_of(device).is_some() || problem.pool_device(device).shared) {
-            return Ok(());
-        }
-        let groups = &mut self.groups[place.view];
-        for (set, joining) in usage.groups {
-            let slot = &mut groups[*set];
-            let current = slot.as_ref().unwrap_or(&view.counters.groups[*set]);
-            if !current.admits(joining) {
-                for (set, before) in undo.groups.drain(..).rev() {
-                    groups[set] = before;
-                }
-                return Err(RuledOut::Incompatible);
-            }
-            let next = current.with(joining);
-            undo.groups.push((*set, slot.replace(next)));
-        }
-        let available = &view.counters.available;
-        let drawn = &mut self.drawn[place.view];
-        drawn.add(usage.amounts, 1, available);
-        undo.counters = true;
-        // One that the device does not draw from counts too: claims may have overdrawn it.
-        if drawn.overdrawn > 0 {
-            drawn.add(usage.amounts, -1, available);
-            for (set, before) in undo.groups.drain(..).rev() {
-                self.groups[place.view][set] = before;
-            }
-            undo.counters = false;
-            return Err(RuledOut::CounterExhausted);
-        }
-        Ok(())
     }
 
     /// Groups left for the counter sets of a view, as far as picks draw from them.

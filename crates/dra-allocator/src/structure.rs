@@ -21,10 +21,8 @@ use dra_model::Device;
 /// Devices that can only be swapped together.
 #[derive(Debug, Default)]
 pub(super) struct Component {
-    /// Its devices in the order of the search.
-    pub(super) devices: Vec<DeviceIx>,
-    /// For each device its class of twins, numbered within the component.
-    pub(super) twins: Vec<u32>,
+    /// Its devices in the order of the search, each with its class of twins, numbered within the component.
+    pub(super) devices: Vec<(DeviceIx, u32)>,
     /// Components of the same kind are built alike.
     pub(super) kind: u32,
     /// Counters of the view of its devices that tie it together, in the order of their first use.
@@ -45,6 +43,8 @@ pub(super) struct Structure {
     devices: usize,
     /// Position of each alternative's request among all requests of all claims.
     pub(super) slot: TiVec<AlternativeIx, SlotIx>,
+    /// The alternatives of each request.
+    pub(super) alternatives: TiVec<SlotIx, Vec<AlternativeIx>>,
     /// The last position at which a device is a candidate.
     last_slot: TiVec<DeviceIx, SlotIx>,
     /// By position: an error may be met there or later.
@@ -73,6 +73,7 @@ impl Structure {
             member: vec![false; alternatives * devices],
             devices,
             slot: TiVec::with_capacity(alternatives),
+            alternatives: TiVec::new(),
             last_slot: vec![SlotIx(0); devices].into(),
             hot_from: TiVec::new(),
             components: TiVec::new(),
@@ -176,6 +177,7 @@ impl Structure {
             for request in &demand.requests {
                 let mut most_here = 0;
                 let slot = self.hot_from.push_and_get_key(false);
+                self.alternatives.push(request.alternatives().collect());
                 for alternative in request.alternatives() {
                     self.slot.push(slot);
                     self.hot_from[slot] |= hot[alternative];
@@ -204,26 +206,9 @@ impl Structure {
 /// Relation between devices.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Tie {
-    Counter {
-        view: ViewIx,
-        counter: CounterIx,
-    },
-    Set {
-        view: ViewIx,
-        set: SetIx,
-    },
-    Element {
-        claim: ClaimIx,
-        constraint: ConstraintIx,
-        element: ElementIx,
-    },
-}
-
-/// Source that devices consume from.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Drawn {
-    Counter(CounterIx),
-    Set(SetIx),
+    Counter(ViewIx, CounterIx),
+    Set(ViewIx, SetIx),
+    Element(ClaimIx, ConstraintIx, ElementIx),
 }
 
 struct Builder<'s, 'p, 'a> {
@@ -389,11 +374,7 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
                 }
                 if let Ok(Some(value)) = self.problem.attribute(*source, *device) {
                     for element in self.problem.values.elements(value) {
-                        let tie = Tie::Element {
-                            claim: *claim,
-                            constraint: *constraint,
-                            element: *element,
-                        };
+                        let tie = Tie::Element(*claim, *constraint, *element);
                         self.ties[*device].push((tie, Vec::new()));
                     }
                 }
@@ -403,19 +384,21 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
 
     /// Adds what devices draw from counters: as ties, but for counters that most devices of the pool draw from.
     fn counters(&mut self, used: &[DeviceIx]) {
-        let mut users: HashMap<(ViewIx, Drawn), usize> = HashMap::new();
+        let mut users: HashMap<Tie, usize> = HashMap::new();
         let mut consumers: HashMap<ViewIx, usize> = HashMap::new();
         for device in used {
-            let place = self.problem.devices[*device];
+            let view = self.problem.devices[*device].view;
             let Some(usage) = self.problem.usage(*device) else {
                 continue;
             };
-            *consumers.entry(place.view).or_default() += 1;
-            for (counter, _) in usage.amounts {
-                *users.entry((place.view, Drawn::Counter(*counter))).or_default() += 1;
-            }
-            for (set, _) in usage.groups {
-                *users.entry((place.view, Drawn::Set(*set))).or_default() += 1;
+            *consumers.entry(view).or_default() += 1;
+            let counters = usage
+                .amounts
+                .iter()
+                .map(|(counter, _)| Tie::Counter(view, *counter));
+            let sets = usage.groups.iter().map(|(set, _)| Tie::Set(view, *set));
+            for tie in counters.chain(sets) {
+                *users.entry(tie).or_default() += 1;
             }
         }
         let mut common_counters = Vec::new();
@@ -430,9 +413,9 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
             };
             self.answers[*device].push(-10);
             let concern_all = counters.concern_all();
-            let is_common = |drawn: Drawn| {
+            let is_common = |tie: Tie| {
                 concern_all
-                    || users.get(&(place.view, drawn)).map_or(0, |users| users * 2)
+                    || users.get(&tie).map_or(0, |users| users * 2)
                         > consumers.get(&place.view).copied().unwrap_or(0)
             };
             if concern_all {
@@ -442,31 +425,25 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
                     common_counters.extend(counters.available.keys().map(|counter| (place.view, counter)));
                 }
             }
-            for (counter, amount) in usage.amounts {
-                if is_common(Drawn::Counter(*counter)) {
+            for (counter, amount) in &usage.amounts {
+                let tie = Tie::Counter(place.view, *counter);
+                if is_common(tie) {
                     self.answers[*device].extend([i128::from(place.view.0), i128::from(counter.0), *amount]);
                     common_counters.push((place.view, *counter));
                 } else {
-                    let tie = Tie::Counter {
-                        view: place.view,
-                        counter: *counter,
-                    };
                     self.ties[*device].push((tie, vec![*amount]));
                 }
             }
-            for (set, joined) in usage.groups {
+            for (set, joined) in &usage.groups {
                 let mut joined: Vec<i128> = joined.iter().map(|group| i128::from(*group)).collect();
                 // Groups are numbered within their pool.
                 joined.push(i128::from(place.view.0));
-                if is_common(Drawn::Set(*set)) {
+                let tie = Tie::Set(place.view, *set);
+                if is_common(tie) {
                     self.answers[*device].extend([-11, i128::from(set.0)]);
                     self.answers[*device].extend(joined);
                     common_sets.push((place.view, *set));
                 } else {
-                    let tie = Tie::Set {
-                        view: place.view,
-                        set: *set,
-                    };
                     self.ties[*device].push((tie, joined));
                 }
             }
@@ -505,12 +482,12 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
                 });
                 part.push(local as i128);
                 part.push(match tie {
-                    Tie::Counter { .. } => -1,
-                    Tie::Set { .. } => -2,
+                    Tie::Counter(..) => -1,
+                    Tie::Set(..) => -2,
                     // The same element may be forbidden by one constraint and not by another.
-                    Tie::Element {
-                        claim, constraint, ..
-                    } => i128::from(claim.0) << 32 | i128::from(constraint.0),
+                    Tie::Element(claim, constraint, _) => {
+                        i128::from(claim.0) << 32 | i128::from(constraint.0)
+                    }
                 });
                 part.extend(details);
             }
@@ -518,8 +495,8 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
             let known = &mut parts[number];
             let next = known.len() as u32;
             let component = &mut self.structure.components[number];
-            component.devices.push(*device);
-            component.twins.push(*known.entry(part.clone()).or_insert(next));
+            let twin = *known.entry(part.clone()).or_insert(next);
+            component.devices.push((*device, twin));
             descriptions[number].extend(part);
         }
         let mut kinds: HashMap<Vec<i128>, u32> = HashMap::new();
@@ -532,20 +509,18 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
         {
             for tie in ties {
                 match tie {
-                    Tie::Counter { view, counter } => {
+                    Tie::Counter(view, counter) => {
                         component.counters.push((view, counter));
                         description.push(self.problem.views[view].counters.available[counter]);
                     }
-                    Tie::Set { view, set } => {
+                    Tie::Set(view, set) => {
                         component.sets.push((view, set));
                         let base = &self.problem.views[view].counters.groups[set];
                         description.extend(compatibility_code(base));
                     }
-                    Tie::Element {
-                        claim,
-                        constraint,
-                        element,
-                    } => component.elements.push((claim, constraint, element)),
+                    Tie::Element(claim, constraint, element) => {
+                        component.elements.push((claim, constraint, element));
+                    }
                 }
             }
             let next = kinds.len() as u32;
@@ -556,7 +531,6 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
 
 /// A compatibility as numbers, for keys.
 pub(super) fn compatibility_code(compatibility: &Compatibility) -> Vec<i128> {
-    use crate::devices::Compatibility;
     match compatibility {
         Compatibility::Free => vec![-1],
         Compatibility::Ungrouped => vec![-2],

@@ -67,6 +67,32 @@ impl Expr {
             }
         }
     }
+
+    /// The same nodes, to be changed.
+    pub(crate) fn children_mut(&mut self) -> Vec<&mut Self> {
+        match &mut self.kind {
+            ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Unspecified => Vec::new(),
+            ExprKind::Select { operand, .. } => vec![operand],
+            ExprKind::Call { target, args, .. } => target.as_deref_mut().into_iter().chain(args).collect(),
+            ExprKind::List { elements, .. } => elements.iter_mut().collect(),
+            ExprKind::Map { entries } => entries
+                .iter_mut()
+                .flat_map(|entry| [&mut entry.key, &mut entry.value])
+                .collect(),
+            ExprKind::Struct { fields, .. } => fields.iter_mut().map(|field| &mut field.value).collect(),
+            ExprKind::Comprehension(fold) => {
+                let Comprehension {
+                    range,
+                    init,
+                    condition,
+                    step,
+                    result,
+                    ..
+                } = &mut **fold;
+                vec![range, init, condition, step, result]
+            }
+        }
+    }
 }
 
 /// An entry of a map literal.

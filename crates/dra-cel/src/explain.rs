@@ -7,13 +7,13 @@ use std::fmt::Write;
 
 use super::ast::{Comprehension, Expr, ExprKind, Literal, operators};
 use super::check::{Checked, Scope};
-use super::device::DeviceInput;
 use super::eval::Context;
-use super::plan::{Plan, plan_part};
+use super::plan::plan_part;
 use super::program::{EvalError, MAX_COST, boolean};
 use super::source::Issues;
 use super::terms::{Term, terms};
-use super::value::text;
+use super::value::device::DeviceInput;
+use super::value::{Value, text};
 use super::{check, parse};
 use dra_values::Meter;
 
@@ -80,13 +80,7 @@ impl Explainer<'_> {
         if self.meter.is_exhausted() {
             return None;
         }
-        let plan = self.plan(term.expr, &term.binds)?;
-        let mut context = Context::new(self.device, plan.frame, MAX_COST);
-        let result = context
-            .eval(&plan.root)
-            .map_err(EvalError::from)
-            .and_then(|value| boolean(&value));
-        self.meter.spend(context.effort());
+        let result = self.evaluate(term.expr, &term.binds, boolean)?;
         if result == Ok(true) {
             return None;
         }
@@ -97,15 +91,10 @@ impl Explainer<'_> {
             if self.meter.is_exhausted() || seen.iter().any(|seen| seen.text == part_text) {
                 continue;
             }
-            let Some(plan) = self.plan(part, &term.binds) else {
+            let source = |value: &Value<'_>| Ok(text::source(value));
+            let Some(value) = self.evaluate(part, &term.binds, source) else {
                 continue;
             };
-            let mut context = Context::new(self.device, plan.frame, MAX_COST);
-            let value = context
-                .eval(&plan.root)
-                .map(|value| text::source(&value))
-                .map_err(EvalError::from);
-            self.meter.spend(context.effort());
             let name = match &part.kind {
                 ExprKind::Select { field, .. } => field.to_string(),
                 _ => part_text.clone(),
@@ -123,8 +112,13 @@ impl Explainer<'_> {
         })
     }
 
-    /// Plans a part of a term below the names that are given around it.
-    fn plan(&self, part: &Expr, binds: &[&Comprehension]) -> Option<Plan> {
+    /// Evaluates a part of a term below the names that are given around it, and reads the result. Nothing where it cannot be planned.
+    fn evaluate<T>(
+        &self,
+        part: &Expr,
+        binds: &[&Comprehension],
+        read: impl FnOnce(&Value<'_>) -> Result<T, EvalError>,
+    ) -> Option<Result<T, EvalError>> {
         let mut expr = part.clone();
         for bind in binds.iter().rev() {
             let bind = Comprehension {
@@ -136,7 +130,11 @@ impl Explainer<'_> {
                 kind: ExprKind::Comprehension(Box::new(bind)),
             };
         }
-        plan_part(self.checked, self.scope, &expr).ok()
+        let plan = plan_part(self.checked, self.scope, &expr).ok()?;
+        let mut context = Context::new(self.device, plan.frame, MAX_COST);
+        let result = context.eval(&plan.root).map_err(EvalError::from);
+        self.meter.spend(context.effort());
+        Some(result.and_then(|value| read(&value)))
     }
 }
 
@@ -213,15 +211,11 @@ fn chain_text(expr: &Expr, binds: &[&Comprehension]) -> Option<String> {
             };
             let _ = match (&**function, key) {
                 (operators::OPT_SELECT, Literal::String(field)) => write!(chain, ".?{field}"),
-                (operators::OPT_INDEX, _) => write!(chain, "[?{}]", literal_text(key)),
-                _ => write!(chain, "[{}]", literal_text(key)),
+                (operators::OPT_INDEX, _) => write!(chain, "[?{}]", text::source(&Value::of_literal(key))),
+                _ => write!(chain, "[{}]", text::source(&Value::of_literal(key))),
             };
             Some(chain)
         }
         _ => None,
     }
-}
-
-fn literal_text(literal: &Literal) -> String {
-    text::source(&super::value::Value::of_literal(literal))
 }

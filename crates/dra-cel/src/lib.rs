@@ -28,7 +28,6 @@ mod ast;
 mod check;
 mod cost;
 mod derive;
-mod device;
 mod eval;
 mod explain;
 mod library;
@@ -44,7 +43,6 @@ mod types;
 mod value;
 
 pub use check::{Features, Mode};
-pub use device::{DeviceInput, SliceDevice};
 pub use explain::{FailingTerm, Seen};
 pub use program::{CompileError, Environment, EvalError, Evaluation, MAX_COST, Program, Refusal};
 pub use reads::{KeptReadings, Readings, Reads};
@@ -52,6 +50,7 @@ pub use repair::{Found, Known, Mistake, Repair, guarded, in_lines, repairs};
 pub use terms::{
     AmountWanted, AttributeWanted, Terms, amount_wanted, attribute_wanted, drivers_wanted, value_wanted,
 };
+pub use value::device::{DeviceInput, SliceDevice};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

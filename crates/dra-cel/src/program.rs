@@ -8,12 +8,12 @@ use std::sync::Arc;
 use super::check::{self, Features, Mode, Scope};
 use super::cost::estimate;
 use super::derive;
-use super::device::DeviceInput;
 use super::eval::Context;
 use super::explain::{self, FailingTerm};
 use super::parse;
 use super::plan::{self, Plan};
 use super::reads::Reads;
+use super::value::device::DeviceInput;
 use super::value::{Fault, Value, convert};
 use dra_values::{AttributeValue, Meter, TOO_MUCH_WORK, go_quote};
 
@@ -82,7 +82,7 @@ impl Environment {
         let checked = parse::parse(expression, scope.macros())
             .and_then(|ast| check::check(ast, &scope))
             .map_err(|issues| {
-                CompileError::invalid(format!("compilation failed: {}", issues.display(expression)))
+                CompileError::Invalid(format!("compilation failed: {}", issues.display(expression)))
             })?;
         let output = checked.type_of(checked.ast.root.id);
         match purpose {
@@ -90,14 +90,14 @@ impl Environment {
             Purpose::Selector => {
                 let text = output.plain_text();
                 let message = format!("must evaluate to bool or the unknown type, not {text}");
-                return Err(CompileError::invalid(message));
+                return Err(CompileError::Invalid(message));
             }
             Purpose::DerivedAttribute => {
-                derive::refuse_type(output, &scope).map_err(CompileError::invalid)?;
+                derive::refuse_type(output, &scope).map_err(CompileError::Invalid)?;
             }
         }
         let plan = plan::plan(&checked, &scope)
-            .map_err(|problem| CompileError::internal(format!("program instantiation failed: {problem}")))?;
+            .map_err(|problem| CompileError::Internal(format!("program instantiation failed: {problem}")))?;
         let max_cost = estimate::estimate(&checked, &scope);
         Ok(Program {
             expression: expression.into(),
@@ -148,30 +148,19 @@ impl Environment {
 
 /// The reason why an expression cannot be compiled, in the words of the API server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct CompileError {
-    message: String,
-    internal: bool,
+pub enum CompileError {
+    /// It is invalid.
+    #[error("{0}")]
+    Invalid(String),
+    /// It has a mistake that no type check finds.
+    #[error("{0}")]
+    Internal(String),
 }
 
 impl CompileError {
-    fn invalid(message: String) -> Self {
-        Self {
-            message,
-            internal: false,
-        }
-    }
-
-    fn internal(message: String) -> Self {
-        Self {
-            message,
-            internal: true,
-        }
-    }
-
     /// Returns whether the API server calls this an internal error, as it does with some mistakes that no type check finds.
     pub fn is_internal(&self) -> bool {
-        self.internal
+        matches!(self, Self::Internal(_))
     }
 }
 
@@ -182,7 +171,7 @@ pub enum Refusal {
     #[error("Too long: may not be more than {MAX_LENGTH} bytes")]
     TooLong,
     /// It does not compile.
-    #[error("{}: {error}", if error.internal { "Internal error".to_owned() } else { invalid_value(expression) })]
+    #[error("{}: {error}", if error.is_internal() { "Internal error".to_owned() } else { invalid_value(expression) })]
     Compile {
         /// The expression, which the message quotes.
         expression: String,

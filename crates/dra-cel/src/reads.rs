@@ -4,16 +4,16 @@
 //! thousands of devices need few evaluations. What cannot be listed, such as a loop over all attributes, is evaluated
 //! for each device.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::Arc;
-
 use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 
-use super::device::SliceDevice;
 use super::plan::node::{Attribute, Fold, Node, Qualifier, QualifierKey, Root};
 use super::value::Value;
+use super::value::device::{DeviceMap, SliceDevice};
 use dra_values::{AttributeValue, Quantity, Str};
 
 /// Programs that read more are evaluated for each device.
@@ -28,8 +28,7 @@ pub struct Reads(Vec<Read>);
 enum Read {
     Driver,
     AllowMultipleAllocations,
-    Attribute(Name),
-    Capacity(Name),
+    Value(DeviceMap, Name),
 }
 
 /// A name in its domain.
@@ -46,38 +45,25 @@ struct Name {
 /// Readings from one device.
 #[derive(Debug)]
 pub struct Readings<'a> {
-    values: [Reading<'a>; MOST],
-    /// Number of values.
-    count: usize,
+    values: Vec<Reading<'a>>,
     attributes: &'a [(Str, AttributeValue)],
-    /// Some attribute of the device is a version.
-    has_versions: bool,
 }
 
 /// One value of a device.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 enum Reading<'a> {
     Absent,
-    Text(&'a str),
+    Text(Cow<'a, str>),
     Flag(bool),
-    Attribute(&'a AttributeValue),
-    Capacity(&'a Quantity),
+    Attribute(Cow<'a, AttributeValue>),
+    Capacity(Cow<'a, Quantity>),
 }
 
 /// Readings that are kept. Versions that are not read are among them: one that is none fails every evaluation.
 #[derive(Debug)]
 pub struct KeptReadings {
-    values: Box<[KeptReading]>,
+    values: Box<[Reading<'static>]>,
     versions: Box<[Str]>,
-}
-
-#[derive(Debug)]
-enum KeptReading {
-    Absent,
-    Text(Str),
-    Flag(bool),
-    Attribute(AttributeValue),
-    Capacity(Quantity),
 }
 
 impl Reads {
@@ -90,36 +76,35 @@ impl Reads {
     /// Reads `device`. Nothing where an attribute is of a type that fails evaluation in some versions of
     /// Kubernetes, whether it is read or not.
     pub fn read<'a, C: AsRef<Quantity>>(&self, device: SliceDevice<'a, C>) -> Option<Readings<'a>> {
-        let mut has_versions = false;
-        for (_, value) in device.attributes {
-            match value {
-                AttributeValue::Bool(_) | AttributeValue::Int(_) | AttributeValue::String(_) => {}
-                AttributeValue::Version(_) => has_versions = true,
-                AttributeValue::Bools(_)
-                | AttributeValue::Ints(_)
-                | AttributeValue::Strings(_)
-                | AttributeValue::Versions(_)
-                | AttributeValue::Unknown => return None,
-            }
+        let is_unreadable = |(_, value): &(Str, AttributeValue)| match value {
+            AttributeValue::Bool(_)
+            | AttributeValue::Int(_)
+            | AttributeValue::String(_)
+            | AttributeValue::Version(_) => false,
+            AttributeValue::Bools(_)
+            | AttributeValue::Ints(_)
+            | AttributeValue::Strings(_)
+            | AttributeValue::Versions(_)
+            | AttributeValue::Unknown => true,
+        };
+        if device.attributes.iter().any(is_unreadable) {
+            return None;
         }
-        let mut values = [Reading::Absent; MOST];
-        for (value, read) in values.iter_mut().zip(&self.0) {
-            *value = match read {
-                Read::Driver => Reading::Text(device.driver),
-                Read::AllowMultipleAllocations => Reading::Flag(device.allow_multiple_allocations),
-                Read::Attribute(name) => name
-                    .find(device.driver, device.attributes)
-                    .map_or(Reading::Absent, Reading::Attribute),
-                Read::Capacity(name) => name
-                    .find(device.driver, device.capacity)
-                    .map_or(Reading::Absent, |capacity| Reading::Capacity(capacity.as_ref())),
-            };
-        }
+        let value = |read: &Read| match read {
+            Read::Driver => Reading::Text(Cow::Borrowed(device.driver)),
+            Read::AllowMultipleAllocations => Reading::Flag(device.allow_multiple_allocations),
+            Read::Value(DeviceMap::Attributes, name) => name
+                .find(device.driver, device.attributes)
+                .map_or(Reading::Absent, |value| Reading::Attribute(Cow::Borrowed(value))),
+            Read::Value(DeviceMap::Capacity, name) => name
+                .find(device.driver, device.capacity)
+                .map_or(Reading::Absent, |value| {
+                    Reading::Capacity(Cow::Borrowed(value.as_ref()))
+                }),
+        };
         Some(Readings {
-            values,
-            count: self.0.len(),
+            values: self.0.iter().map(value).collect(),
             attributes: device.attributes,
-            has_versions,
         })
     }
 }
@@ -146,7 +131,7 @@ impl Collector {
         match node {
             Node::Constant(_) | Node::Broken(_) | Node::Known(_) => true,
             Node::Attribute(attribute) | Node::Present(attribute) => self.add_attribute(attribute),
-            Node::Lookup(lookup) => self.add_value(lookup.capacity, &lookup.domain, &lookup.id),
+            Node::Lookup(lookup) => self.add_value(lookup.map, &lookup.domain, &lookup.id),
             Node::And(nodes) | Node::Or(nodes) => self.add_nodes(nodes),
             Node::Equal(nodes)
             | Node::NotEqual(nodes)
@@ -204,14 +189,14 @@ impl Collector {
         match (name(0), name(1), name(2)) {
             (Some("driver"), ..) => self.add(Read::Driver),
             (Some("allowMultipleAllocations"), ..) => self.add(Read::AllowMultipleAllocations),
-            (Some(kind @ ("attributes" | "capacity")), Some(domain), Some(id)) => {
-                self.add_value(kind == "capacity", domain, id)
+            (Some(map), Some(domain), Some(id)) => {
+                DeviceMap::called(map).is_some_and(|map| self.add_value(map, domain, id))
             }
             _ => false,
         }
     }
 
-    fn add_value(&mut self, capacity: bool, domain: &str, id: &str) -> bool {
+    fn add_value(&mut self, map: DeviceMap, domain: &str, id: &str) -> bool {
         let name = Name {
             // A name is cut at its first slash, so that no domain has one, except the driver as the domain of names without.
             qualified: (!domain.contains('/')).then(|| Str::from(format!("{domain}/{id}"))),
@@ -219,11 +204,7 @@ impl Collector {
             plain: !id.contains('/'),
             id: Str::from(id),
         };
-        self.add(if capacity {
-            Read::Capacity(name)
-        } else {
-            Read::Attribute(name)
-        })
+        self.add(Read::Value(map, name))
     }
 }
 
@@ -245,17 +226,17 @@ impl Readings<'_> {
     /// The same for readings that are alike. Others may have it too.
     pub fn code(&self) -> u64 {
         let mut hasher = FixedState::default().build_hasher();
-        for value in self.values() {
+        for value in &self.values {
             match value {
                 Reading::Absent => hasher.write_u8(0),
                 Reading::Text(text) => text.hash(&mut hasher),
                 Reading::Flag(flag) => flag.hash(&mut hasher),
-                Reading::Attribute(AttributeValue::Int(number)) => number.hash(&mut hasher),
-                Reading::Attribute(AttributeValue::Bool(flag)) => flag.hash(&mut hasher),
-                Reading::Attribute(AttributeValue::String(text) | AttributeValue::Version(text)) => {
-                    text.hash(&mut hasher);
-                }
-                Reading::Attribute(_) => hasher.write_u8(1),
+                Reading::Attribute(value) => match &**value {
+                    AttributeValue::Int(number) => number.hash(&mut hasher),
+                    AttributeValue::Bool(flag) => flag.hash(&mut hasher),
+                    AttributeValue::String(text) | AttributeValue::Version(text) => text.hash(&mut hasher),
+                    _ => hasher.write_u8(1),
+                },
                 Reading::Capacity(quantity) => quantity.as_int().hash(&mut hasher),
             }
         }
@@ -264,25 +245,20 @@ impl Readings<'_> {
 
     /// Returns whether a program that reads this finds the same in `kept`.
     pub fn are(&self, kept: &KeptReadings) -> bool {
-        let mut values = self.values().iter().zip(&kept.values);
+        let mut values = self.values.iter().zip(&kept.values);
         values.all(|(value, kept)| value.is(kept)) && self.versions().eq(&kept.versions)
     }
 
     /// Keeps the readings.
     pub fn keep(&self) -> KeptReadings {
         KeptReadings {
-            values: self.values().iter().map(Reading::keep).collect(),
+            values: self.values.iter().map(Reading::keep).collect(),
             versions: self.versions().cloned().collect(),
         }
     }
 
-    fn values(&self) -> &[Reading<'_>] {
-        &self.values[..self.count]
-    }
-
     fn versions(&self) -> impl Iterator<Item = &Str> {
-        let attributes = if self.has_versions { self.attributes } else { &[] };
-        attributes.iter().filter_map(|(_, value)| match value {
+        self.attributes.iter().filter_map(|(_, value)| match value {
             AttributeValue::Version(text) => Some(text),
             _ => None,
         })
@@ -291,24 +267,24 @@ impl Readings<'_> {
 
 impl Reading<'_> {
     /// Returns whether no program can tell them apart.
-    fn is(&self, kept: &KeptReading) -> bool {
+    fn is(&self, kept: &Reading<'_>) -> bool {
         match (self, kept) {
-            (Self::Absent, KeptReading::Absent) => true,
-            (Self::Text(text), KeptReading::Text(kept)) => *kept == **text,
-            (Self::Flag(flag), KeptReading::Flag(kept)) => flag == kept,
-            (Self::Attribute(value), KeptReading::Attribute(kept)) => *value == kept,
-            (Self::Capacity(quantity), KeptReading::Capacity(kept)) => quantity.same_representation(kept),
+            (Self::Absent, Reading::Absent) => true,
+            (Self::Text(text), Reading::Text(kept)) => text == kept,
+            (Self::Flag(flag), Reading::Flag(kept)) => flag == kept,
+            (Self::Attribute(value), Reading::Attribute(kept)) => value == kept,
+            (Self::Capacity(quantity), Reading::Capacity(kept)) => quantity.same_representation(kept),
             _ => false,
         }
     }
 
-    fn keep(&self) -> KeptReading {
+    fn keep(&self) -> Reading<'static> {
         match self {
-            Self::Absent => KeptReading::Absent,
-            Self::Text(text) => KeptReading::Text(Str::from(*text)),
-            Self::Flag(flag) => KeptReading::Flag(*flag),
-            Self::Attribute(value) => KeptReading::Attribute((*value).clone()),
-            Self::Capacity(quantity) => KeptReading::Capacity((*quantity).clone()),
+            Self::Absent => Reading::Absent,
+            Self::Text(text) => Reading::Text(Cow::Owned(text.clone().into_owned())),
+            Self::Flag(flag) => Reading::Flag(*flag),
+            Self::Attribute(value) => Reading::Attribute(Cow::Owned(value.clone().into_owned())),
+            Self::Capacity(quantity) => Reading::Capacity(Cow::Owned(quantity.clone().into_owned())),
         }
     }
 }

@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::device::{Attribute, DeviceInput};
 use super::parse::{Lexeme, Macros, Token, lex, parse, string_value};
+use super::value::Value;
+use super::value::device::{DeviceInput, DeviceMap};
 use dra_values::is_similar;
 
 /// A mistake that is often made.
@@ -67,7 +68,7 @@ pub struct Repair {
     pub expression: String,
 }
 
-/// Type of an attribute, as far as a value in its place depends on it.
+/// Type of an attribute or a capacity, as far as a value in its place depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Type {
     Bool,
@@ -75,40 +76,49 @@ enum Type {
     String,
     Version,
     List,
+    Quantity,
 }
+
+/// Domains and types of attributes or capacities, by name.
+type Names = BTreeMap<String, BTreeSet<(String, Type)>>;
 
 /// The names that devices have.
 #[derive(Debug, Default)]
 pub struct Known {
     drivers: BTreeSet<String>,
-    /// Domains and types by name.
-    attributes: BTreeMap<String, BTreeSet<(String, Type)>>,
-    /// Domains by name.
-    capacities: BTreeMap<String, BTreeSet<String>>,
+    attributes: Names,
+    capacities: Names,
 }
 
 impl Known {
     /// Takes in what a device has.
     pub fn add(&mut self, device: &DeviceInput) {
         self.drivers.insert(device.driver.to_string());
-        for domain in &device.attributes {
-            for entry in &domain.entries {
-                let type_ = match &entry.value {
-                    Attribute::Bool(_) => Type::Bool,
-                    Attribute::Int(_) => Type::Int,
-                    Attribute::String(_) => Type::String,
-                    Attribute::Version(_) => Type::Version,
-                    Attribute::List(_) => Type::List,
-                };
-                let domains = self.attributes.entry(entry.name.to_string()).or_default();
-                domains.insert((domain.name.to_string(), type_));
+        for (map, names) in [
+            (DeviceMap::Attributes, &mut self.attributes),
+            (DeviceMap::Capacity, &mut self.capacities),
+        ] {
+            for domain in device.domains(map) {
+                for (name, value) in &domain.entries {
+                    let type_ = match value {
+                        Value::Bool(_) => Type::Bool,
+                        Value::Int(_) => Type::Int,
+                        Value::String(_) => Type::String,
+                        Value::Semver(_) => Type::Version,
+                        Value::Quantity(_) => Type::Quantity,
+                        _ => Type::List,
+                    };
+                    let domains = names.entry(name.to_string()).or_default();
+                    domains.insert((domain.name.to_string(), type_));
+                }
             }
         }
-        for domain in &device.capacities {
-            for entry in &domain.entries {
-                let domains = self.capacities.entry(entry.name.to_string()).or_default();
-                domains.insert(domain.name.to_string());
-            }
+    }
+
+    fn names(&self, map: DeviceMap) -> &Names {
+        match map {
+            DeviceMap::Attributes => &self.attributes,
+            DeviceMap::Capacity => &self.capacities,
         }
     }
 
@@ -120,34 +130,16 @@ impl Known {
         })
     }
 
-    fn type_of(&self, domain: &str, name: &str) -> Option<Type> {
-        let domains = self.attributes.get(name)?;
-        domains
-            .iter()
-            .find(|(known, _)| known == domain)
-            .map(|(_, type_)| *type_)
+    /// The type of what a device has there.
+    fn type_of(&self, map: DeviceMap, domain: &str, name: &str) -> Option<Type> {
+        let mut domains = self.names(map).get(name)?.iter();
+        let (_, type_) = domains.find(|(known, _)| known == domain)?;
+        Some(*type_)
     }
 
     /// Returns whether a device has it there.
-    fn has(&self, map: Map, domain: &str, name: &str) -> bool {
-        match map {
-            Map::Attributes => self.type_of(domain, name).is_some(),
-            Map::Capacity => self.capacity(Some(domain), name) == Some(domain),
-        }
-    }
-
-    /// Returns where an attribute of this name is, at best in this domain.
-    fn attribute(&self, domain: Option<&str>, name: &str) -> Option<&str> {
-        let domains = self.attributes.get(name)?;
-        let same = domains.iter().find(|(known, _)| Some(known.as_str()) == domain);
-        let (domain, _) = same.or_else(|| domains.first())?;
-        Some(domain)
-    }
-
-    fn capacity(&self, domain: Option<&str>, name: &str) -> Option<&str> {
-        let domains = self.capacities.get(name)?;
-        let same = domains.iter().find(|known| Some(known.as_str()) == domain);
-        same.or_else(|| domains.first()).map(String::as_str)
+    fn has(&self, map: DeviceMap, domain: &str, name: &str) -> bool {
+        self.type_of(map, domain, name).is_some()
     }
 
     /// The name that is meant by one that no device has, if one differs from it by a slip only.
@@ -160,33 +152,25 @@ impl Known {
     }
 
     /// Returns where something of this name is, rather in `map` than in the other one, at best in this domain.
-    fn place(&self, map: Map, domain: Option<&str>, name: &str) -> Option<(Map, &str)> {
-        let attribute = self
-            .attribute(domain, name)
-            .map(|domain| (Map::Attributes, domain));
-        let capacity = self.capacity(domain, name).map(|domain| (Map::Capacity, domain));
-        match map {
-            Map::Attributes => attribute.or(capacity),
-            Map::Capacity => capacity.or(attribute),
-        }
+    fn place(&self, map: DeviceMap, domain: Option<&str>, name: &str) -> Option<(DeviceMap, &str)> {
+        let place = |map: DeviceMap| {
+            let domains = self.names(map).get(name)?;
+            let same = domains.iter().find(|(known, _)| Some(known.as_str()) == domain);
+            let (domain, _) = same.or_else(|| domains.first())?;
+            Some((map, domain.as_str()))
+        };
+        place(map).or_else(|| place(map.other()))
     }
 }
 
 /// Fields of a device that an expression can read.
 const FIELDS: [&str; 4] = ["driver", "attributes", "capacity", "allowMultipleAllocations"];
 
-/// Map of a device to look into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Map {
-    Attributes,
-    Capacity,
-}
-
 /// `device.attributes["domain"].name`, in part or in whole.
 #[derive(Clone, Debug)]
 struct Access {
     range: Range<usize>,
-    map: Map,
+    map: DeviceMap,
     first: String,
     second: Option<String>,
     /// True if it is asked for with `?`, so that nothing is missed.
@@ -413,7 +397,7 @@ fn bare_texts(text: &str, known: &Known) -> Vec<Edit> {
     let tokens = Tokens::of(text);
     let of_text = accesses(text).into_iter().filter_map(|access| {
         let name = access.second?;
-        let is_text = known.type_of(&access.first, &name) == Some(Type::String);
+        let is_text = known.type_of(DeviceMap::Attributes, &access.first, &name) == Some(Type::String);
         is_text.then_some((access.tokens.end, name, 2))
     });
     let of_driver = (0..tokens.all.len()).filter_map(|place| {
@@ -456,23 +440,25 @@ fn bare_texts(text: &str, known: &Known) -> Vec<Edit> {
 fn places(text: &str, known: &Known) -> Vec<Edit> {
     let mut edits = Vec::new();
     for access in accesses(text) {
-        let edit = |map: Map, domain: &str, name: &str, mistake: Mistake| {
-            Edit::new(access.range.clone(), written(map, domain, name), mistake, name)
+        let edit = |map: DeviceMap, domain: &str, name: &str, mistake: Mistake| {
+            Edit::new(
+                access.range.clone(),
+                written(map, domain, name, ""),
+                mistake,
+                name,
+            )
         };
         let (first, second) = (access.first.as_str(), access.second.as_deref());
         let found = match (access.map, second) {
             (map, Some(name)) if !known.has(map, first, name) => {
-                let other = match map {
-                    Map::Attributes => Map::Capacity,
-                    Map::Capacity => Map::Attributes,
-                };
+                let other = map.other();
                 // The domain may be right rather than the map.
                 let map_first = if known.has(other, first, name) { other } else { map };
                 known.place(map_first, Some(first), name).map(|(place, domain)| {
                     let mistake = match (map == place, place) {
                         (true, _) => Mistake::WrongDomain,
-                        (false, Map::Capacity) => Mistake::CapacityAsAttribute,
-                        (false, Map::Attributes) => Mistake::AttributeAsCapacity,
+                        (false, DeviceMap::Capacity) => Mistake::CapacityAsAttribute,
+                        (false, DeviceMap::Attributes) => Mistake::AttributeAsCapacity,
                     };
                     let mut edit = edit(place, domain, name, mistake);
                     if mistake == Mistake::WrongDomain {
@@ -501,10 +487,10 @@ fn places(text: &str, known: &Known) -> Vec<Edit> {
     }
     for (range, name) in unknown_fields(text).into_iter().chain(bare_names(text)) {
         let right = known.similar(name).unwrap_or(name);
-        let Some((map, domain)) = known.place(Map::Attributes, None, right) else {
+        let Some((map, domain)) = known.place(DeviceMap::Attributes, None, right) else {
             continue;
         };
-        let text = written(map, domain, right);
+        let text = written(map, domain, right, "");
         edits.push(Edit::new(range, text, Mistake::MapLeftOut, right));
     }
     edits
@@ -543,12 +529,12 @@ fn comparisons(text: &str, known: &Known) -> Vec<Edit> {
     let mut edits = Vec::new();
     for access in accesses(text) {
         let Some(name) = &access.second else { continue };
-        let is_version = known.type_of(&access.first, name) == Some(Type::Version);
+        let type_ = known.type_of(DeviceMap::Attributes, &access.first, name);
+        let is_version = type_ == Some(Type::Version);
         let (call, mistake) = match access.map {
-            Map::Capacity => ("quantity", Mistake::QuantityCompared),
-            Map::Attributes if is_version => ("semver", Mistake::VersionCompared),
-            Map::Attributes => {
-                let type_ = known.type_of(&access.first, name);
+            DeviceMap::Capacity => ("quantity", Mistake::QuantityCompared),
+            DeviceMap::Attributes if is_version => ("semver", Mistake::VersionCompared),
+            DeviceMap::Attributes => {
                 edits.extend(type_.and_then(|type_| of_type(&tokens, &access, name, type_)));
                 continue;
             }
@@ -648,30 +634,26 @@ fn missing(text: &str, known: &Known) -> Vec<Edit> {
         let Some(name) = access.second.as_ref().filter(|_| !access.is_optional) else {
             continue;
         };
-        let type_ = known.type_of(&access.first, name);
-        let is_there = known.has(access.map, &access.first, name);
+        let type_ = known.type_of(access.map, &access.first, name);
         let is_elsewhere = known.capacities.contains_key(name) || known.attributes.contains_key(name);
-        if !is_there && is_elsewhere {
+        if type_.is_none() && is_elsewhere {
             continue;
         }
-        let instead = match access.map {
-            Map::Capacity => "quantity(\"0\")",
-            Map::Attributes => match type_ {
-                Some(Type::Bool) => "false",
-                Some(Type::Int) => "0",
-                Some(Type::Version) => "semver(\"0.0.0\")",
-                Some(Type::List) => "[]",
-                Some(Type::String) => "\"\"",
-                // What is compared with a number is one.
-                None if follows_number(text, &access) => "0",
-                None => "\"\"",
-            },
+        let instead = match type_ {
+            Some(Type::Quantity) => "quantity(\"0\")",
+            None if access.map == DeviceMap::Capacity => "quantity(\"0\")",
+            Some(Type::Bool) => "false",
+            Some(Type::Int) => "0",
+            Some(Type::Version) => "semver(\"0.0.0\")",
+            Some(Type::List) => "[]",
+            Some(Type::String) => "\"\"",
+            // What is compared with a number is one.
+            None if follows_number(text, &access) => "0",
+            None => "\"\"",
         };
-        let map = map_text(access.map);
-        let domain = quoted(&access.first);
-        let member = optional_member(name);
-        let text = format!("device.{map}[{domain}]{member}.orValue({instead})");
-        let mistake = if is_there {
+        let path = written(access.map, &access.first, name, "?");
+        let text = format!("{path}.orValue({instead})");
+        let mistake = if type_.is_some() {
             Mistake::Missing
         } else {
             Mistake::Absent
@@ -692,7 +674,7 @@ pub fn guarded(term: &str) -> Option<String> {
     };
     let name = access
         .second
-        .filter(|_| access.map == Map::Attributes && !access.is_optional)?;
+        .filter(|_| access.map == DeviceMap::Attributes && !access.is_optional)?;
     let tokens = lex(term).lexemes;
     let may_be_true = |one: &Lexeme| matches!(one.token, Token::Or | Token::Question);
     if tokens.iter().any(may_be_true) || parse(term, Macros { sort_by: true }).is_err() {
@@ -752,28 +734,13 @@ fn guard(text: &str, known: &Known, failing: &BTreeSet<String>) -> Vec<Edit> {
     vec![Edit::new(0..text.len(), guarded, Mistake::OtherDrivers, driver)]
 }
 
-fn map_text(map: Map) -> &'static str {
-    match map {
-        Map::Attributes => "attributes",
-        Map::Capacity => "capacity",
-    }
-}
-
-fn written(map: Map, domain: &str, name: &str) -> String {
-    let map = map_text(map);
-    let member = if is_identifier(name) {
-        format!(".{name}")
-    } else {
-        format!("[{}]", quoted(name))
-    };
-    format!("device.{map}[{}]{member}", quoted(domain))
-}
-
-fn optional_member(name: &str) -> String {
+/// The path to a value, with `mark` before its name.
+fn written(map: DeviceMap, domain: &str, name: &str, mark: &str) -> String {
+    let (map, domain) = (map.name(), quoted(domain));
     if is_identifier(name) {
-        format!(".?{name}")
+        format!("device.{map}[{domain}].{mark}{name}")
     } else {
-        format!("[?{}]", quoted(name))
+        format!("device.{map}[{domain}][{mark}{}]", quoted(name))
     }
 }
 
@@ -809,10 +776,8 @@ fn accesses(text: &str) -> Vec<Access> {
         if tokens.word(place) != Some("device") || !is(place + 1, Token::Dot) || is_field_of_other {
             continue;
         }
-        let map = match tokens.word(place + 2) {
-            Some("attributes") => Map::Attributes,
-            Some("capacity") => Map::Capacity,
-            _ => continue,
+        let Some(map) = tokens.word(place + 2).and_then(DeviceMap::called) else {
+            continue;
         };
         let Some((first, first_optional, next)) = member(place + 3) else {
             continue;

@@ -5,18 +5,11 @@ use std::fmt::Write;
 /// A place in the text: a byte offset.
 pub(crate) type Offset = u32;
 
-/// One problem of an expression.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Issue {
-    /// Its place; problems of the whole text have none.
-    pub(crate) at: Option<Offset>,
-    pub(crate) message: String,
-}
-
 /// The problems found so far; cel-go shows the first hundred.
 #[derive(Debug, Default)]
 pub(crate) struct Issues {
-    found: Vec<Issue>,
+    /// Each with its place; problems of the whole text have none.
+    found: Vec<(Option<Offset>, String)>,
     count: usize,
 }
 
@@ -33,10 +26,7 @@ impl Issues {
     pub(crate) fn report(&mut self, at: Option<Offset>, message: impl Into<String>) {
         self.count += 1;
         if self.count <= MAX_SHOWN {
-            self.found.push(Issue {
-                at,
-                message: message.into(),
-            });
+            self.found.push((at, message.into()));
         }
     }
 
@@ -46,16 +36,15 @@ impl Issues {
 
     /// Shows the problems by their place. Mirrors `Errors.ToDisplayString`.
     pub(crate) fn display(&self, source: &str) -> String {
-        let mut located: Vec<_> = self
-            .found
-            .iter()
-            .map(|issue| (locate(source, issue.at), issue))
+        let found = self.found.iter();
+        let mut located: Vec<_> = found
+            .map(|(at, message)| (locate(source, *at), message))
             .collect();
         located.sort_by_key(|(place, _)| *place);
-        let mut lines: Vec<String> = Vec::with_capacity(located.len() + 1);
-        for ((line, column), issue) in located {
-            lines.push(display_issue(source, line, column, &issue.message));
-        }
+        let located = located.into_iter();
+        let mut lines: Vec<String> = located
+            .map(|((line, column), message)| display_issue(source, line, column, message))
+            .collect();
         if self.count > MAX_SHOWN {
             lines.push(format!("{} more errors were truncated", self.count - MAX_SHOWN));
         }

@@ -119,15 +119,21 @@ pub fn value_wanted(expression: &str) -> Option<AttributeWanted> {
 }
 
 fn wanted(expression: &str, value_of: impl Fn(&Expr) -> Option<String>) -> Option<AttributeWanted> {
-    let ast = parse::parse(expression, Macros { sort_by: true }).ok()?;
-    let terms = terms(&ast);
-    let [only] = terms.as_slice() else { return None };
-    match call(only.expr)? {
+    of_only_term(expression, |term| match call(term)? {
         (operators::EQUALS, [left, right]) => {
             let (domain, name) = of_map(left, "attributes")?;
             let value = value_of(right)?;
             Some(AttributeWanted { domain, name, value })
         }
+        _ => None,
+    })
+}
+
+/// Returns what is read of an expression that is one term.
+fn of_only_term<T>(expression: &str, read: impl FnOnce(&Expr) -> Option<T>) -> Option<T> {
+    let ast = parse::parse(expression, Macros { sort_by: true }).ok()?;
+    match terms(&ast).as_slice() {
+        [only] => read(only.expr),
         _ => None,
     }
 }
@@ -148,10 +154,11 @@ pub struct AmountWanted {
 /// The amount that a term wants of a capacity, where it does nothing else: `device.capacity["DOMAIN"].NAME.compareTo(quantity("LEAST")) >= 0`,
 /// or `> 0`, or `.isGreaterThan(quantity("LEAST"))`, or `device.capacity["DOMAIN"].NAME == quantity("LEAST")`.
 pub fn amount_wanted(term: &str) -> Option<AmountWanted> {
-    let ast = parse::parse(term, Macros { sort_by: true }).ok()?;
-    let terms = terms(&ast);
-    let [only] = terms.as_slice() else { return None };
-    let (function, target, args) = method(only.expr)?;
+    of_only_term(term, amount_of)
+}
+
+fn amount_of(term: &Expr) -> Option<AmountWanted> {
+    let (function, target, args) = method(term)?;
     let (capacity, least) = match (function, target, args) {
         ("isGreaterThan", Some(capacity), [least]) | (operators::EQUALS, None, [capacity, least]) => {
             (capacity, least)

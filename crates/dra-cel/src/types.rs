@@ -186,6 +186,15 @@ impl Type {
         out
     }
 
+    /// The checker's message about a type in the place of another one.
+    pub(crate) fn mismatch(wanted: &Self, found: &Self) -> String {
+        format!(
+            "expected type '{}' but found '{}'",
+            wanted.checker_text(),
+            found.checker_text()
+        )
+    }
+
     /// The text of Go's `Type.String`.
     pub(crate) fn plain_text(&self) -> String {
         let mut out = String::new();

@@ -4,7 +4,6 @@
 //! numbered per pool, and amounts are integers, so that the search only adds and compares.
 
 use std::collections::HashMap;
-use std::ops::Deref;
 
 use foldhash::fast::RandomState;
 use typed_index_collections::TiVec;
@@ -38,58 +37,17 @@ pub(crate) struct Counters {
     /// Overused counters: claims consume more than their total, in order. They make every device that consumes counters
     /// unavailable.
     pub(crate) overdrawn: Vec<CounterIx>,
-    /// Consumption of each device of the view; empty if the pool has no counters.
-    draws: TiVec<InView, Draw>,
-    /// Amounts by counter, device after device.
-    amounts: Vec<(CounterIx, i128)>,
-    /// Groups by counter set, device after device.
-    joined: Vec<(SetIx, Box<[u32]>)>,
-}
-
-/// Shared counters of a pool. A pool without counters takes no memory.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct PoolWide(Option<Box<Counters>>);
-
-impl From<Counters> for PoolWide {
-    fn from(counters: Counters) -> Self {
-        Self((!counters.groups.is_empty()).then(|| Box::new(counters)))
-    }
-}
-
-impl Deref for PoolWide {
-    type Target = Counters;
-
-    #[inline]
-    fn deref(&self) -> &Counters {
-        static NONE: Counters = Counters {
-            available: TiVec::new(),
-            names: TiVec::new(),
-            groups: TiVec::new(),
-            gives_back: false,
-            overdrawn: Vec::new(),
-            draws: TiVec::new(),
-            amounts: Vec::new(),
-            joined: Vec::new(),
-        };
-        self.0.as_deref().unwrap_or(&NONE)
-    }
-}
-
-/// End of a device's consumption in the lists of all devices. It begins where the previous device's ends.
-#[derive(Clone, Copy, Debug, Default)]
-struct Draw {
-    consumes: bool,
-    amounts: usize,
-    joined: usize,
+    /// Consumption of each device of the view, if it draws from any; empty if the pool has no counters.
+    usages: TiVec<InView, Option<Usage>>,
 }
 
 /// Counter consumption of one device, even if it is zero.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Usage<'a> {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Usage {
     /// Amounts by counter, each counter once.
-    pub(crate) amounts: &'a [(CounterIx, i128)],
+    pub(crate) amounts: Vec<(CounterIx, i128)>,
     /// Groups by counter set, in the order of the device; none where no allocator looks at groups.
-    pub(crate) groups: &'a [(SetIx, Box<[u32]>)],
+    pub(crate) groups: Vec<(SetIx, Box<[u32]>)>,
 }
 
 /// Groups that can still join a counter set. Mirrors `compatibility_groups.go`, `compatibilityGroupIntersection`.
@@ -107,33 +65,22 @@ pub(crate) enum Compatibility {
 impl Counters {
     /// Returns what the device of the view takes, if it draws from counters.
     #[inline]
-    pub(crate) fn usage(&self, device: InView) -> Option<Usage<'_>> {
-        let end = self.draws.get(device).filter(|draw| draw.consumes)?;
-        let before = device.0.checked_sub(1).map(InView);
-        let start = before.map_or_else(Draw::default, |before| self.draws[before]);
-        Some(Usage {
-            amounts: &self.amounts[start.amounts..end.amounts],
-            groups: &self.joined[start.joined..end.joined],
-        })
+    pub(crate) fn usage(&self, device: InView) -> Option<&Usage> {
+        self.usages.get(device)?.as_ref()
     }
 
-    /// Returns where the next device begins.
-    fn end(&self) -> Draw {
-        Draw {
-            consumes: false,
-            amounts: self.amounts.len(),
-            joined: self.joined.len(),
+    /// Takes away what a device takes.
+    fn take(&mut self, usage: &Usage) {
+        for (counter, amount) in &usage.amounts {
+            let left = &mut self.available[*counter];
+            *left = left.saturating_sub(*amount);
+        }
+        for (set, groups) in &usage.groups {
+            let common = &mut self.groups[*set];
+            *common = common.with(groups);
         }
     }
 
-    /// Takes back what devices from there on draw.
-    fn truncate(&mut self, end: Draw) {
-        self.amounts.truncate(end.amounts);
-        self.joined.truncate(end.joined);
-    }
-}
-
-impl Counters {
     /// Returns whether a device may be kept back by a counter that it does not draw from: one that is overdrawn, or that picks overdraw while
     /// others return to it.
     pub(crate) fn concern_all(&self) -> bool {
@@ -141,7 +88,7 @@ impl Counters {
     }
 }
 
-impl Usage<'_> {
+impl Usage {
     /// Returns what the device takes of the counter, if it draws from it.
     pub(crate) fn of(&self, counter: CounterIx) -> Option<i128> {
         let (_, amount) = self.amounts.iter().find(|(known, _)| *known == counter)?;
@@ -217,16 +164,14 @@ fn part_fault(part: &Pool<'_>) -> Option<PoolFault> {
 /// Numbers of counter sets, counters and groups while a pool is looked at.
 pub(crate) struct CounterIndex<'a> {
     /// By name.
-    sets: Vec<IndexedSet<'a>>,
+    sets: HashMap<&'a str, IndexedSet<'a>, RandomState>,
     groups: HashMap<&'a str, u32, RandomState>,
     /// Groups count; otherwise none is noted.
     with_groups: bool,
     built: Counters,
 }
 
-#[derive(Clone, Copy)]
 struct IndexedSet<'a> {
-    name: &'a str,
     number: SetIx,
     /// The number of its first counter, which the others follow.
     first: CounterIx,
@@ -247,43 +192,28 @@ impl<'a> CounterIndex<'a> {
     /// # Errors
     /// Two sets of one name, which make the pool invalid.
     pub(crate) fn new(slices: &[&'a Slice], with_groups: bool) -> Result<Self, PoolFault> {
-        let sets = || slices.iter().flat_map(|slice| &slice.spec.shared_counters);
-        let counters = sets().map(|set| set.counters.len()).sum();
         let mut index = Self {
-            sets: Vec::with_capacity(sets().count()),
+            sets: HashMap::default(),
             groups: HashMap::default(),
             with_groups,
-            built: Counters {
-                available: TiVec::with_capacity(counters),
-                names: TiVec::with_capacity(counters),
-                ..Counters::default()
-            },
+            built: Counters::default(),
         };
-        for set in sets() {
-            index.sets.push(IndexedSet {
-                name: &set.name,
+        for set in slices.iter().flat_map(|slice| &slice.spec.shared_counters) {
+            let indexed = IndexedSet {
                 number: SetIx::from(index.sets.len()),
                 first: index.built.available.next_key(),
                 counters: &set.counters,
-            });
+            };
+            if index.sets.insert(&set.name, indexed).is_some() {
+                return Err(PoolFault::DuplicateCounterSet(set.name.to_string()));
+            }
             for (name, counter) in &set.counters {
                 index.built.available.push(units(&counter.value));
                 index.built.names.push((set.name.clone(), name.clone()));
             }
         }
-        index.sets.sort_by_key(|set| (set.name, set.number));
-        let repeated = index.sets.windows(2).filter(|pair| pair[0].name == pair[1].name);
-        // Upstream meets them in the order of their numbers.
-        if let Some(pair) = repeated.min_by_key(|pair| pair[1].number) {
-            return Err(PoolFault::DuplicateCounterSet(pair[1].name.to_owned()));
-        }
         index.built.groups = vec![Compatibility::Free; index.sets.len()].into();
         Ok(index)
-    }
-
-    fn set(&self, name: &str) -> Option<IndexedSet<'a>> {
-        let place = self.sets.binary_search_by_key(&name, |set| set.name).ok()?;
-        Some(self.sets[place])
     }
 
     /// Looks whether the devices of `slice` draw from counters that exist.
@@ -291,12 +221,8 @@ impl<'a> CounterIndex<'a> {
     /// # Errors
     /// What is missing, which makes the pool invalid.
     pub(crate) fn validate(&mut self, slice: &'a Slice) -> Result<(), PoolFault> {
-        slice.spec.devices.iter().try_for_each(|device| {
-            let before = self.built.end();
-            self.draw(device)?;
-            self.built.truncate(before);
-            Ok(())
-        })
+        let mut devices = slice.spec.devices.iter();
+        devices.try_for_each(|device| self.draw(device).map(drop))
     }
 
     /// The counters with what the `taken` devices of both kinds of slices leave, and what each device of `targeting` takes.
@@ -305,38 +231,32 @@ impl<'a> CounterIndex<'a> {
     /// A counter that is missing, which makes the pool invalid.
     pub(crate) fn build(
         mut self,
-        targeting: impl Iterator<Item = &'a Slice> + Clone,
+        targeting: impl Iterator<Item = &'a Slice>,
         others: impl Iterator<Item = &'a Slice>,
         taken: impl Fn(&Device) -> bool,
     ) -> Result<Counters, PoolFault> {
-        let devices = targeting.clone().map(|slice| slice.spec.devices.len()).sum();
-        // Mostly one counter each.
-        self.built.amounts.reserve(devices);
-        self.built.draws.reserve(devices);
         for device in targeting.flat_map(|slice| &slice.spec.devices) {
-            let before = self.built.end();
-            let consumes = self.draw(device)?;
-            if consumes && taken(device) {
-                self.take(before);
+            let usage = self.draw(device)?;
+            if let Some(usage) = usage.as_ref().filter(|_| taken(device)) {
+                self.built.take(usage);
             }
-            let draw = Draw {
-                consumes,
-                ..self.built.end()
-            };
-            self.built.draws.push(draw);
+            self.built.usages.push(usage);
         }
-        let own = self.built.end();
         for device in others.flat_map(|slice| &slice.spec.devices) {
-            if self.draw(device)? && taken(device) {
-                self.take(own);
+            if let Some(usage) = self.draw(device)?.filter(|_| taken(device)) {
+                self.built.take(&usage);
             }
-            self.built.truncate(own);
         }
         if self.sets.is_empty() {
-            self.built.draws.clear();
-            return Ok(self.built);
+            return Ok(Counters::default());
         }
-        self.built.gives_back = self.built.amounts.iter().any(|(_, amount)| *amount < 0);
+        let mut amounts = self
+            .built
+            .usages
+            .iter()
+            .flatten()
+            .flat_map(|usage| &usage.amounts);
+        self.built.gives_back = amounts.any(|(_, amount)| *amount < 0);
         let overdrawn = self
             .built
             .available
@@ -346,14 +266,14 @@ impl<'a> CounterIndex<'a> {
         Ok(self.built)
     }
 
-    /// Notes what `device` takes behind what those before it do, and whether it takes anything, be it nothing of any counter.
+    /// Returns what `device` takes, if it takes anything, be it nothing of any counter.
     ///
     /// # Errors
     /// A counter that does not exist.
-    fn draw(&mut self, device: &'a Device) -> Result<bool, PoolFault> {
-        let start = self.built.amounts.len();
+    fn draw(&mut self, device: &'a Device) -> Result<Option<Usage>, PoolFault> {
+        let mut usage = Usage::default();
         for consumption in &device.consumes_counters {
-            let Some(set) = self.set(&consumption.counter_set) else {
+            let Some(set) = self.sets.get(consumption.counter_set.as_str()) else {
                 return Err(PoolFault::NoCounterSet(consumption.counter_set.to_string()));
             };
             for (name, counter) in &consumption.counters {
@@ -364,12 +284,9 @@ impl<'a> CounterIndex<'a> {
                     });
                 };
                 let amount = units(&counter.value);
-                let known = self.built.amounts[start..]
-                    .iter_mut()
-                    .find(|(known, _)| *known == number);
-                match known {
+                match usage.amounts.iter_mut().find(|(known, _)| *known == number) {
                     Some((_, sum)) => *sum = sum.saturating_add(amount),
-                    None => self.built.amounts.push((number, amount)),
+                    None => usage.amounts.push((number, amount)),
                 }
             }
             if self.with_groups {
@@ -380,22 +297,9 @@ impl<'a> CounterIndex<'a> {
                 }
                 numbers.sort_unstable();
                 numbers.dedup();
-                self.built.joined.push((set.number, numbers.into()));
+                usage.groups.push((set.number, numbers.into()));
             }
         }
-        Ok(!device.consumes_counters.is_empty())
-    }
-
-    /// Takes away what a device takes whose parts begin there.
-    fn take(&mut self, start: Draw) {
-        let built = &mut self.built;
-        for (counter, amount) in &built.amounts[start.amounts..] {
-            let left = &mut built.available[*counter];
-            *left = left.saturating_sub(*amount);
-        }
-        for (set, groups) in &built.joined[start.joined..] {
-            let common = &mut built.groups[*set];
-            *common = common.with(groups);
-        }
+        Ok((!device.consumes_counters.is_empty()).then_some(usage))
     }
 }

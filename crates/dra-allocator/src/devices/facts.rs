@@ -27,20 +27,15 @@ const MOST_VIEWS_OF_POOL: usize = 64;
 impl Facts {
     /// Prepares `cluster`. Cheap: pools are evaluated on demand.
     pub fn new(cluster: &Cluster, features: Features) -> Self {
-        let claims = cluster.claims().map(|claim| &**claim);
         let selectors = SelectorCache::new(features.selectors(cluster.environment()), cluster.meter());
-        Self {
+        let empty = Self {
             features,
-            pools: Pools::new(
-                cluster.slices(),
-                rules_of_scheduler(cluster).iter(),
-                features,
-                &selectors,
-            ),
-            allocated: AllocatedState::gather(claims, features.consumable_capacity),
             cluster: cluster.clone(),
+            pools: Pools::new(features, selectors.meter()),
+            allocated: AllocatedState::default(),
             selectors: Arc::new(selectors),
-        }
+        };
+        empty.of(cluster)
     }
 
     /// Prepares another cluster of the same gates and versions. What is known about expressions is shared, which pays where many
@@ -48,17 +43,17 @@ impl Facts {
     #[must_use]
     pub fn beside(&self, cluster: &Cluster) -> Self {
         self.selectors.meter().look(objects(cluster) / LOOKS_PER_OBJECT);
+        self.clone().of(cluster)
+    }
+
+    /// The same for another cluster.
+    fn of(mut self, cluster: &Cluster) -> Self {
+        self.pools.replace_slices(cluster.slices(), &self.selectors);
+        self.pools.replace_rules(rules_of_scheduler(cluster).iter());
         let claims = cluster.claims().map(|claim| &**claim);
-        let slices = cluster.slices();
-        Self {
-            features: self.features,
-            pools: self
-                .pools
-                .beside(slices, rules_of_scheduler(cluster).iter(), &self.selectors),
-            allocated: AllocatedState::gather(claims, self.features.consumable_capacity),
-            cluster: cluster.clone(),
-            selectors: Arc::clone(&self.selectors),
-        }
+        self.allocated = AllocatedState::gather(claims, self.features.consumable_capacity);
+        self.cluster = cluster.clone();
+        self
     }
 
     /// The pools that `node` reaches, in the order of the scheduler.

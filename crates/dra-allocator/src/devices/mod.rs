@@ -33,7 +33,7 @@ mod taints;
 pub use capacity::named_otherwise;
 pub(crate) use capacity::{Need, need, takes_all, units};
 pub use classes::{ClassSelectors, DeviceClasses, Match, SelectableDevice};
-pub(crate) use counters::{Compatibility, CounterIx, InView, SetIx, Usage};
+pub(crate) use counters::{Compatibility, CounterIx, Counters, InView, SetIx, Usage};
 pub use counters::{PoolFault, pool_fault};
 pub use facts::Facts;
 pub use features::{Features, Implementation, expressions_of_new_objects};
@@ -48,6 +48,6 @@ pub use reach::{DeviceNode, Nodes, WantedNode, node_of};
 pub use rules::{
     Rules, bare_rule_is_about_all, rule_matches, rule_matches_in_pool, rule_matches_pool, rules_of_scheduler,
 };
+pub(crate) use selectors::DerivedAttribute;
 pub use selectors::{CachedSelector, SelectorError, first_unmatched, known_names, slice_device};
-pub(crate) use selectors::{ExpressionId, Expressions};
 pub use taints::{DeviceTaint, Origin, RuleSupport, Taints, keeps_off, says_unhealthy};

@@ -49,13 +49,11 @@ impl<'a> Nodes<'a> {
     /// Returns what decides for the device: its own fields or those of its slice.
     pub fn of_device(slice: &'a Slice, device: &'a Device) -> Self {
         if slice.spec.per_device_node_selection {
-            let Device {
-                node_name,
-                node_selector,
-                all_nodes,
-                ..
-            } = device;
-            Self::given(node_name.as_ref(), node_selector.as_ref(), *all_nodes)
+            Self::given(
+                device.node_name.as_ref(),
+                device.node_selector.as_ref(),
+                device.all_nodes,
+            )
         } else {
             Self::of_slice(slice)
         }

@@ -4,14 +4,14 @@
 //! cluster costs evaluations only for the devices that it changes.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use foldhash::fast::RandomState;
 
 use dra_cel::{
-    CompileError, DeviceInput, Environment, KeptReadings, Known, Mode, Program, Readings, SliceDevice,
+    CompileError, DeviceInput, Environment, EvalError, KeptReadings, Known, Mode, Program, Readings,
+    SliceDevice,
 };
 use dra_model::{AttributeValue, Capacity, Cluster, Device, Meter, Slice, Str, TOO_MUCH_WORK};
 
@@ -59,7 +59,9 @@ pub(crate) struct Numbered<'a> {
 /// An expression that selects devices, with its results so far.
 #[derive(Debug)]
 pub struct CachedSelector {
-    program: Result<Program, Str>,
+    /// The expression.
+    pub(crate) text: Str,
+    program: Result<Program, SelectorError>,
     results: Results,
     errors: Mutex<HashMap<u32, Str>>,
     answers: Answers,
@@ -68,7 +70,7 @@ pub struct CachedSelector {
 /// An expression that computes an attribute, with the values so far.
 #[derive(Debug)]
 pub(crate) struct DerivedAttribute {
-    program: Result<Program, Str>,
+    program: Result<Program, SelectorError>,
     values: Mutex<HashMap<u32, Result<AttributeValue, Str>>>,
 }
 
@@ -98,10 +100,10 @@ impl SelectorCache {
         })
     }
 
-    fn program(&self, compiled: Result<Program, CompileError>) -> Result<Program, Str> {
+    fn program(&self, compiled: Result<Program, CompileError>) -> Result<Program, SelectorError> {
         match compiled {
             Ok(program) => Ok(program.metered(&self.meter)),
-            Err(error) => Err(error.to_string().into()),
+            Err(error) => Err(SelectorError::Compile(error.to_string().into())),
         }
     }
 
@@ -110,6 +112,7 @@ impl SelectorCache {
         let mut known = locked(&self.selectors);
         let selector = known.entry(text.clone()).or_insert_with(|| {
             Arc::new(CachedSelector {
+                text: text.clone(),
                 program: self.program(self.environment.compile(text, Mode::Stored)),
                 results: Results::default(),
                 errors: Mutex::default(),
@@ -187,8 +190,7 @@ impl<'a> Numbered<'a> {
 impl CachedSelector {
     /// The program, or why the expression does not compile.
     pub fn program(&self) -> Result<&Program, SelectorError> {
-        let program = self.program.as_ref();
-        program.map_err(|why| SelectorError::Compile(why.clone()))
+        self.program.as_ref().map_err(Clone::clone)
     }
 
     /// Returns whether it selects the device.
@@ -227,15 +229,19 @@ impl CachedSelector {
             return known.map_err(SelectorError::Runtime);
         }
         let input = device.input();
-        let answer = match program.evaluate(input).result {
-            Ok(matches) => Ok(matches),
-            Err(error) if error.is_not_tried() => return Err(SelectorError::NotTried),
-            Err(error) => Err(error.to_string().into()),
-        };
+        let answer = tried(program.evaluate(input).result)?;
         if let Some(readings) = readings.filter(|_| input.is_readable()) {
             self.answers.add(&readings, &answer);
         }
         answer.map_err(SelectorError::Runtime)
+    }
+}
+
+/// The result of an evaluation that was tried, which is kept.
+fn tried<T>(result: Result<T, EvalError>) -> Result<Result<T, Str>, SelectorError> {
+    match result {
+        Err(error) if error.is_not_tried() => Err(SelectorError::NotTried),
+        result => Ok(result.map_err(|error| error.to_string().into())),
     }
 }
 
@@ -265,13 +271,9 @@ type Answer = Result<bool, Str>;
 /// Readings of a device, and their result.
 type Answered = (KeptReadings, Answer);
 
-/// Answers by what an expression reads of a device.
+/// Answers by what an expression reads of a device: by its code.
 #[derive(Debug, Default)]
-struct Answers {
-    /// The first few, in the order in which they were found. Few kinds of devices need no more, and reading these takes no lock.
-    first: [OnceLock<Answered>; 4],
-    by_code: RwLock<HashMap<u64, Vec<Answered>, RandomState>>,
-}
+struct Answers(RwLock<HashMap<u64, Vec<Answered>, RandomState>>);
 
 /// Codes that are kept for one expression. Where each device is different nothing is gained by more.
 const MOST_CODES: usize = 1_024;
@@ -281,34 +283,21 @@ const MOST_ALIKE: usize = 8;
 
 impl Answers {
     fn get(&self, readings: &Readings<'_>) -> Option<Answer> {
-        for place in &self.first {
-            let (kept, answer) = place.get()?;
-            if readings.are(kept) {
-                return Some(answer.clone());
-            }
-        }
-        let known = self.by_code.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let alike = known.get(&readings.code())?;
         let (_, answer) = alike.iter().find(|(kept, _)| readings.are(kept))?;
         Some(answer.clone())
     }
 
     fn add(&self, readings: &Readings<'_>, answer: &Answer) {
-        let mut entry = (readings.keep(), answer.clone());
-        for place in &self.first {
-            match place.set(entry) {
-                Ok(()) => return,
-                Err(refused) => entry = refused,
-            }
-        }
-        let mut known = self.by_code.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let code = readings.code();
         if known.len() >= MOST_CODES && !known.contains_key(&code) {
             return;
         }
         let alike = known.entry(code).or_default();
         if alike.len() < MOST_ALIKE {
-            alike.push(entry);
+            alike.push((readings.keep(), answer.clone()));
         }
     }
 }
@@ -316,19 +305,12 @@ impl Answers {
 impl DerivedAttribute {
     /// The value that it has for the device.
     pub(crate) fn value(&self, device: Numbered<'_>) -> Result<AttributeValue, SelectorError> {
-        let program = match &self.program {
-            Ok(program) => program,
-            Err(why) => return Err(SelectorError::Compile(why.clone())),
-        };
+        let program = self.program.as_ref().map_err(Clone::clone)?;
         let number = device.number();
         if let Some(known) = locked(&self.values).get(&number) {
             return known.clone().map_err(SelectorError::Runtime);
         }
-        let value = match program.derive(device.input()) {
-            Ok(value) => Ok(value),
-            Err(error) if error.is_not_tried() => return Err(SelectorError::NotTried),
-            Err(error) => Err(error.to_string().into()),
-        };
+        let value = tried(program.derive(device.input()))?;
         locked(&self.values).insert(number, value.clone());
         value.map_err(SelectorError::Runtime)
     }
@@ -356,82 +338,6 @@ impl Results {
         let chunk = self.chunks[(size.ilog2() - FIRST.ilog2()) as usize]
             .get_or_init(|| (0..size).map(|_| AtomicU8::new(0)).collect());
         &chunk[(place - size) as usize]
-    }
-}
-
-/// Place of an expression among those of a demand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct ExpressionId(u32);
-
-/// The distinct expressions of a demand.
-pub(crate) struct Expressions {
-    all: Arc<SelectorCache>,
-    selectors: Vec<(Str, Arc<CachedSelector>)>,
-    /// The places of `selectors`.
-    places: HashMap<Str, u32>,
-    derived: Vec<(Str, Arc<DerivedAttribute>)>,
-}
-
-impl fmt::Debug for Expressions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list()
-            .entries(self.selectors.iter().map(|(text, _)| text))
-            .entries(self.derived.iter().map(|(text, _)| text))
-            .finish()
-    }
-}
-
-impl Expressions {
-    pub(crate) fn new(all: Arc<SelectorCache>) -> Self {
-        Self {
-            all,
-            selectors: Vec::new(),
-            places: HashMap::new(),
-            derived: Vec::new(),
-        }
-    }
-
-    /// Returns what a command may spend on expressions and on looking at devices.
-    pub(crate) fn meter(&self) -> &Meter {
-        &self.all.meter
-    }
-
-    /// The place of the selector `text`.
-    pub(crate) fn add_selector(&mut self, text: &Str) -> ExpressionId {
-        let next = self.selectors.len() as u32;
-        ExpressionId(*self.places.entry(text.clone()).or_insert_with(|| {
-            self.selectors.push((text.clone(), self.all.selector(text)));
-            next
-        }))
-    }
-
-    /// The place of the derived attribute `text`.
-    pub(crate) fn add_derived_attribute(&mut self, text: &Str) -> ExpressionId {
-        let place = self.derived.iter().position(|(known, _)| known == text);
-        ExpressionId(place.unwrap_or_else(|| {
-            self.derived
-                .push((text.clone(), self.all.derived_attribute(text)));
-            self.derived.len() - 1
-        }) as u32)
-    }
-
-    /// The text of a selector.
-    pub(crate) fn text(&self, id: ExpressionId) -> &Str {
-        &self.selectors[id.0 as usize].0
-    }
-
-    /// Returns whether a selector selects the device.
-    pub(crate) fn matches(&self, id: ExpressionId, device: Numbered<'_>) -> Result<bool, SelectorError> {
-        self.selectors[id.0 as usize].1.matches(device)
-    }
-
-    /// The value of a derived attribute.
-    pub(crate) fn derive(
-        &self,
-        id: ExpressionId,
-        device: Numbered<'_>,
-    ) -> Result<AttributeValue, SelectorError> {
-        self.derived[id.0 as usize].1.value(device)
     }
 }
 
@@ -537,13 +443,8 @@ mod tests {
                 };
                 selector.matches(place).expect("it can be evaluated");
             }
-            let first = selector.answers.first.iter().filter_map(OnceLock::get).count();
-            let others = selector.answers.by_code.read().expect("no thread has panicked");
-            assert_eq!(
-                first + others.values().map(Vec::len).sum::<usize>(),
-                kept,
-                "{text}"
-            );
+            let answers = selector.answers.0.read().expect("no thread has panicked");
+            assert_eq!(answers.values().map(Vec::len).sum::<usize>(), kept, "{text}");
         }
     }
 }

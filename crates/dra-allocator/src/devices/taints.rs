@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Rules;
-use dra_model::{Cluster, Device, DeviceId, NO_EXECUTE, NO_SCHEDULE, Slice, Str, Taint, TaintRule};
+use dra_model::{Cluster, Device, DeviceId, NO_EXECUTE, NO_SCHEDULE, PoolId, Slice, Str, Taint, TaintRule};
 
 /// Returns whether the taint keeps pods that do not tolerate it off the device.
 pub fn keeps_off(taint: &Taint) -> bool {
@@ -90,6 +90,14 @@ impl Origin {
         }
     }
 
+    /// The pool, unless it is a rule, and where the taint is in it.
+    fn place(&self) -> (Option<PoolId>, &Str, usize) {
+        match self {
+            Self::Rule(rule) => (None, &rule.metadata.name, 0),
+            Self::Slice { slice, device, index } => (Some(slice.pool_id()), device, *index),
+        }
+    }
+
     /// Returns whether both are the same taint of the same version of an object: what upstream compares.
     pub fn is_same_version(&self, other: &Self) -> bool {
         self == other
@@ -104,23 +112,7 @@ impl Origin {
 impl Ord for Origin {
     /// Mirrors `device_taint_eviction.go`, `trackedTaint.Compare`, v1.37.2.
     fn cmp(&self, other: &Self) -> Ordering {
-        match (self, other) {
-            (Self::Rule(rule), Self::Rule(other)) => rule.metadata.name.cmp(&other.metadata.name),
-            (Self::Rule(_), Self::Slice { .. }) => Ordering::Less,
-            (Self::Slice { .. }, Self::Rule(_)) => Ordering::Greater,
-            (
-                Self::Slice { slice, device, index },
-                Self::Slice {
-                    slice: other_slice,
-                    device: other_device,
-                    index: other_index,
-                },
-            ) => slice
-                .pool_id()
-                .cmp(&other_slice.pool_id())
-                .then_with(|| device.cmp(other_device))
-                .then(index.cmp(other_index)),
-        }
+        self.place().cmp(&other.place())
     }
 }
 

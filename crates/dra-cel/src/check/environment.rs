@@ -4,11 +4,12 @@
 //! server checks new expressions with what the version before knew too, so that a rollback leaves nothing unreadable.
 //! Mirrors `compile.go`, `newCompiler`, and `environment/base.go`.
 
+use super::Reference;
 use crate::ast::operators;
 use crate::library::{Overload, functions};
 use crate::parse::Macros;
 use crate::release::Release;
-use crate::types::{Name, Param, Type};
+use crate::types::{Param, Type};
 
 /// Feature gates that change the environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -113,9 +114,6 @@ impl Scope {
         if lists { Type::Dyn } else { Type::Any }
     }
 
-    /// The most elements or characters that an attribute can have.
-    pub(crate) const ATTRIBUTE_SIZE: u64 = 64;
-
     fn has_allow_multiple_allocations(&self) -> bool {
         match self.mode {
             Mode::Stored => true,
@@ -123,24 +121,22 @@ impl Scope {
         }
     }
 
-    /// The type of a field of a message, if there is the message and if there is the field.
-    pub(crate) fn field(&self, message: &str, field: &str) -> FieldLookup {
-        let field_type = match (message, field) {
-            ("kubernetes.DRADevice", "driver") => Type::String,
-            ("kubernetes.DRADevice", "attributes") => {
-                Type::map(Type::String, Type::map(Type::String, self.attribute_type()))
-            }
-            ("kubernetes.DRADevice", "capacity") => {
-                let quantity = Type::Struct("kubernetes.Quantity");
-                Type::map(Type::String, Type::map(Type::String, quantity))
-            }
-            ("kubernetes.DRADevice", "allowMultipleAllocations") if self.has_allow_multiple_allocations() => {
-                Type::Bool
-            }
-            ("kubernetes.DRADevice", _) => return FieldLookup::NoField,
-            _ => return FieldLookup::NoMessage,
-        };
-        FieldLookup::Found(field_type)
+    /// The type of a field of a message.
+    ///
+    /// # Errors
+    /// There is no such field, or no such message.
+    pub(crate) fn field(&self, message: &str, field: &str) -> Result<Type, String> {
+        if message != "kubernetes.DRADevice" {
+            return Err(format!("unexpected failed resolution of '{message}'"));
+        }
+        let by_domain = |of: Type| Type::map(Type::String, Type::map(Type::String, of));
+        Ok(match field {
+            "driver" => Type::String,
+            "attributes" => by_domain(self.attribute_type()),
+            "capacity" => by_domain(Type::Struct("kubernetes.Quantity")),
+            "allowMultipleAllocations" if self.has_allow_multiple_allocations() => Type::Bool,
+            _ => return Err(format!("undefined field '{field}'")),
+        })
     }
 
     /// Returns what the types of lists and maps in general are of.
@@ -152,11 +148,16 @@ impl Scope {
         }
     }
 
-    /// Returns what a global name is.
-    pub(crate) fn global(&self, name: &str) -> Option<Global> {
-        let types = |inner: Type| Some(Global::Type(inner));
+    /// The type and the meaning of a global name.
+    pub(crate) fn global(&self, name: &str) -> Option<(Type, Reference)> {
+        let types = |inner: Type| {
+            let reference = Reference::Type(inner.name());
+            Some((Type::type_of(inner), reference))
+        };
+        // Names of the API server's own table of types, which the planner does not know.
+        let unknown = |inner: Type| Some((Type::type_of(inner), Reference::UnknownType(name.into())));
         match name {
-            "device" => Some(Global::Variable(Type::Struct("kubernetes.DRADevice"))),
+            "device" => Some((Type::Struct("kubernetes.DRADevice"), Reference::Device)),
             "bool" => types(Type::Bool),
             "bytes" => types(Type::Bytes),
             "double" => types(Type::Double),
@@ -175,44 +176,15 @@ impl Scope {
             "optional_type" => types(Type::optional(Type::Dyn)),
             "net.IP" => types(Type::Opaque("net.IP", Vec::new())),
             "net.CIDR" => types(Type::Opaque("net.CIDR", Vec::new())),
-            "google.protobuf.NullValue.NULL_VALUE" => Some(Global::Constant(0)),
-            // Names of the API server's own table of types, which the planner does not know.
-            "duration" => Some(Global::UnknownType(Type::Duration)),
-            "timestamp" => Some(Global::UnknownType(Type::Timestamp)),
-            "kubernetes.DRADevice" => Some(Global::UnknownType(Type::Struct("kubernetes.DRADevice"))),
+            "google.protobuf.NullValue.NULL_VALUE" => Some((Type::Int, Reference::Int(0))),
+            "duration" => unknown(Type::Duration),
+            "timestamp" => unknown(Type::Timestamp),
+            "kubernetes.DRADevice" => unknown(Type::Struct("kubernetes.DRADevice")),
             "kubernetes.DRADevice.attributes" | "kubernetes.DRADevice.capacity" => {
-                let field = name.trim_start_matches("kubernetes.DRADevice.");
-                match self.field("kubernetes.DRADevice", field) {
-                    FieldLookup::Found(of) => Some(Global::UnknownType(of)),
-                    _ => None,
-                }
+                let (message, field) = name.rsplit_once('.')?;
+                unknown(self.field(message, field).ok()?)
             }
             _ => None,
         }
     }
-}
-
-/// Meaning of a name that is not local.
-#[derive(Debug, Clone)]
-pub(crate) enum Global {
-    Variable(Type),
-    Type(Type),
-    /// A type that type-checks but cannot be evaluated.
-    UnknownType(Type),
-    Constant(i64),
-}
-
-/// Result of a field lookup.
-#[derive(Debug)]
-pub(crate) enum FieldLookup {
-    Found(Type),
-    NoField,
-    NoMessage,
-}
-
-/// A local variable.
-#[derive(Debug)]
-pub(super) struct Local {
-    pub(super) name: Name,
-    pub(super) of: Type,
 }

@@ -1,7 +1,6 @@
 //! Lists, maps and messages that are written down.
 
 use super::Checker;
-use super::environment::Global;
 use crate::ast::{Entry, Expr, Field, NodeId};
 use crate::types::{Name, Type};
 
@@ -59,13 +58,13 @@ impl Checker<'_> {
 
     pub(super) fn check_message(&mut self, id: NodeId, name: &mut Name, fields: &mut [Field]) {
         let global = name.strip_prefix('.').unwrap_or(name);
-        let Some(Global::Type(inner) | Global::UnknownType(inner)) = self.scope.global(global) else {
+        let Some((Type::Type(Some(inner)), _)) = self.scope.global(global) else {
             self.undeclared(id, name);
             return;
         };
         *name = global.into();
-        let message = if let Type::Struct(message) = inner {
-            self.set_type(id, inner);
+        let message = if let Type::Struct(message) = *inner {
+            self.set_type(id, Type::Struct(message));
             message
         } else {
             self.report(id, format!("'{}' is not a message type", inner.plain_text()));
@@ -74,8 +73,7 @@ impl Checker<'_> {
         };
         for field in fields {
             self.check(&mut field.value);
-            let found = self.field_type(field.id, message, &field.name);
-            let declared = found.unwrap_or(Type::Error);
+            let declared = self.field_type(field.id, message, &field.name);
             let mut of = self.type_of(field.value.id);
             if field.optional {
                 of = self.unwrap_written_optional(field.value.id, of);

@@ -18,7 +18,6 @@ use super::ast::{Ast, Comprehension, Expr, ExprKind, Literal, NodeId, operators}
 use super::library::Overload;
 use super::source::Issues;
 use super::types::{Name, Type};
-use environment::{FieldLookup, Global, Local};
 use unify::{Unifier, instantiate};
 
 /// Meaning of a node.
@@ -110,7 +109,8 @@ struct Checker<'c> {
     unifier: Unifier,
     types: HashMap<NodeId, Type>,
     references: HashMap<NodeId, Reference>,
-    locals: Vec<Local>,
+    /// Local variables with their types.
+    locals: Vec<(Name, Type)>,
 }
 
 impl Checker<'_> {
@@ -119,12 +119,7 @@ impl Checker<'_> {
     }
 
     fn mismatch(&mut self, id: NodeId, wanted: &Type, found: &Type) {
-        let message = format!(
-            "expected type '{}' but found '{}'",
-            wanted.checker_text(),
-            found.checker_text()
-        );
-        self.report(id, message);
+        self.report(id, Type::mismatch(wanted, found));
     }
 
     fn set_type(&mut self, id: NodeId, of: Type) {
@@ -168,28 +163,20 @@ impl Checker<'_> {
         }
     }
 
-    /// The variable of that name in the innermost scope. A name with a leading dot is looked up among the global ones only, even
+    /// The type of the variable of that name in the innermost scope. A name with a leading dot is looked up among the global ones only, even
     /// where a macro declared it just so.
-    fn local(&self, name: &str) -> Option<&Local> {
+    fn local(&self, name: &str) -> Option<&Type> {
         if name.starts_with('.') {
             return None;
         }
-        self.locals.iter().rev().find(|local| &*local.name == name)
+        let (_, of) = self.locals.iter().rev().find(|(local, _)| **local == *name)?;
+        Some(of)
     }
 
     /// Looks a global name up and notes what it is.
     fn resolve_global(&mut self, id: NodeId, name: &str) -> bool {
-        let Some(global) = self.scope.global(name) else {
+        let Some((of, reference)) = self.scope.global(name) else {
             return false;
-        };
-        let (of, reference) = match global {
-            Global::Variable(of) => (of, Reference::Device),
-            Global::Type(inner) => {
-                let reference = Reference::Type(inner.name());
-                (Type::type_of(inner), reference)
-            }
-            Global::UnknownType(inner) => (Type::type_of(inner), Reference::UnknownType(name.into())),
-            Global::Constant(value) => (Type::Int, Reference::Int(value)),
         };
         self.set_type(id, of);
         self.references.insert(id, reference);
@@ -199,8 +186,7 @@ impl Checker<'_> {
     fn check_ident(&mut self, expr: &mut Expr) {
         let ExprKind::Ident(name) = &expr.kind else { return };
         let name = Name::clone(name);
-        if let Some(local) = self.local(&name) {
-            let of = local.of.clone();
+        if let Some(of) = self.local(&name).cloned() {
             self.set_type(expr.id, of);
             self.references.insert(expr.id, Reference::Local);
             return;
@@ -249,7 +235,7 @@ impl Checker<'_> {
         let (target, is_optional) = operand_type.unwrap_optional();
         let result = match target {
             Type::Map(entry) => entry.1.clone(),
-            Type::Struct(message) => self.field_type(id, message, field).unwrap_or(Type::Error),
+            Type::Struct(message) => self.field_type(id, message, field),
             Type::Param(_) => {
                 self.unifier.assignable(&Type::Dyn, target);
                 Type::Dyn
@@ -272,18 +258,11 @@ impl Checker<'_> {
         }
     }
 
-    fn field_type(&mut self, id: NodeId, message: &str, field: &str) -> Option<Type> {
-        match self.scope.field(message, field) {
-            FieldLookup::Found(of) => Some(of),
-            FieldLookup::NoField => {
-                self.report(id, format!("undefined field '{field}'"));
-                None
-            }
-            FieldLookup::NoMessage => {
-                self.report(id, format!("unexpected failed resolution of '{message}'"));
-                None
-            }
-        }
+    fn field_type(&mut self, id: NodeId, message: &str, field: &str) -> Type {
+        self.scope.field(message, field).unwrap_or_else(|problem| {
+            self.report(id, problem);
+            Type::Error
+        })
     }
 
     fn check_call(&mut self, expr: &mut Expr) {
@@ -332,8 +311,7 @@ impl Checker<'_> {
         let ExprKind::Literal(Literal::String(field)) = &field.kind else {
             return;
         };
-        let field = std::sync::Arc::clone(field);
-        let selected = self.check_field(id, operand, &field, true);
+        let selected = self.check_field(id, operand, field, true);
         let of = self.unifier.substitute(&selected, false);
         self.set_type(id, of);
         let overloads = self.scope.function(operators::OPT_SELECT);
@@ -471,8 +449,7 @@ impl Checker<'_> {
     }
 
     fn declare(&mut self, name: &Name, of: Type) {
-        let name = Name::clone(name);
-        self.locals.push(Local { name, of });
+        self.locals.push((Name::clone(name), of));
     }
 
     fn assert_type(&mut self, id: NodeId, wanted: &Type) {
@@ -503,7 +480,7 @@ fn qualified_name(expr: &Expr) -> Option<Vec<Name>> {
 /// The name that values of the type called `name` have, if that is a type which can be evaluated.
 pub(crate) fn type_called(scope: &Scope, name: &str) -> Option<&'static str> {
     match scope.global(name)? {
-        Global::Type(inner) => Some(inner.name()),
-        Global::Variable(_) | Global::UnknownType(_) | Global::Constant(_) => None,
+        (_, Reference::Type(known)) => Some(known),
+        _ => None,
     }
 }

@@ -4,7 +4,7 @@
 
 use super::Checked;
 use crate::ast::{Expr, ExprKind, Literal, NodeId};
-use crate::library::{Clause, FormatArguments, interpret_format, regex};
+use crate::library::{Clause, FormatProblem, interpret_format, regex};
 use crate::source::Issues;
 use crate::types::Type;
 use crate::value::time;
@@ -48,7 +48,13 @@ impl Validator<'_> {
                 target,
                 args,
             } => self.validate_call(expr, function, target.as_deref(), args),
-            ExprKind::List { elements, optional } if !formatted => self.validate_list(elements, optional),
+            ExprKind::List { elements, optional } if !formatted => {
+                let elements = elements.iter().enumerate();
+                let elements: Vec<_> = elements
+                    .map(|(position, element)| (element, optional.contains(&position)))
+                    .collect();
+                self.validate_types(&elements, true);
+            }
             ExprKind::Map { entries } if !formatted => {
                 let keys: Vec<_> = entries.iter().map(|entry| (&entry.key, false)).collect();
                 let values: Vec<_> = entries
@@ -60,15 +66,6 @@ impl Validator<'_> {
             }
             _ => {}
         }
-    }
-
-    fn validate_list(&mut self, elements: &[Expr], optional: &[usize]) {
-        let elements: Vec<_> = elements
-            .iter()
-            .enumerate()
-            .map(|(position, element)| (element, optional.contains(&position)))
-            .collect();
-        self.validate_types(&elements, true);
     }
 
     /// All have to have the type of the first.
@@ -83,12 +80,7 @@ impl Validator<'_> {
                 None => expected = Some(of.clone()),
                 Some(expected) if equivalent(expected, of) => {}
                 Some(expected) => {
-                    let message = format!(
-                        "expected type '{}' but found '{}'",
-                        expected.checker_text(),
-                        of.checker_text()
-                    );
-                    self.report(member.id, message);
+                    self.report(member.id, Type::mismatch(expected, of));
                     if first_only {
                         return;
                     }
@@ -133,17 +125,13 @@ impl Validator<'_> {
     }
 
     fn validate_format(&mut self, call: NodeId, format: &str, elements: &[Expr]) {
-        let mut arguments = LiteralArguments {
-            checked: self.checked,
-            elements,
-            requested: 0,
-        };
-        match interpret_format(format, &mut arguments) {
+        let check =
+            |index: usize, clause: Clause, _: &mut String| self.check_argument(&elements[index], clause);
+        match interpret_format(format, elements.len(), false, check) {
             Err((id, message)) => self.formats.push((id.unwrap_or(call), message)),
-            Ok(_) if elements.len() > arguments.requested => {
+            Ok((_, requested)) if elements.len() > requested => {
                 let message = format!(
-                    "too many arguments supplied to string.format (expected {}, got {})",
-                    arguments.requested,
+                    "too many arguments supplied to string.format (expected {requested}, got {})",
                     elements.len()
                 );
                 self.formats.push((call, message));
@@ -151,63 +139,23 @@ impl Validator<'_> {
             Ok(_) => {}
         }
     }
-}
 
-/// The arguments of a format call that are written down with it: their types are looked at, not their values.
-struct LiteralArguments<'c> {
-    checked: &'c Checked,
-    elements: &'c [Expr],
-    requested: usize,
-}
-
-impl FormatArguments for LiteralArguments<'_> {
-    type Place = NodeId;
-
-    fn count(&self) -> usize {
-        self.elements.len()
+    /// Looks at the type of an argument of a format call that is written down with it.
+    fn check_argument(&self, element: &Expr, clause: Clause) -> Result<(), FormatProblem<NodeId>> {
+        let refused = match (clause, self.checked.type_of(element.id)) {
+            (Clause::String, _) => self.unprintable(element),
+            (_, Type::Dyn)
+            | (Clause::Decimal | Clause::Octal, Type::Int | Type::Uint)
+            | (Clause::Fixed(_) | Clause::Scientific(_), Type::Double | Type::String)
+            | (Clause::Binary, Type::Int | Type::Uint | Type::Bool)
+            | (Clause::Hex { .. }, Type::Int | Type::Uint | Type::String | Type::Bytes) => None,
+            _ => Some(element.id),
+        };
+        refused.map_or(Ok(()), |id| {
+            Err((Some(id), clause.complaint(self.checked.type_of(id).name())))
+        })
     }
 
-    fn exists(&mut self, _: usize) -> bool {
-        self.requested += 1;
-        true
-    }
-
-    fn format(
-        &mut self,
-        index: usize,
-        clause: Clause,
-        _: &mut String,
-    ) -> Result<(), (Option<NodeId>, String)> {
-        let Some(element) = self.elements.get(index) else {
-            return Ok(());
-        };
-        let refused = |id: NodeId| {
-            let name = self.checked.type_of(id).name();
-            Err((Some(id), clause.complaint(name)))
-        };
-        if matches!(clause, Clause::String) {
-            return match self.unprintable(element) {
-                Some(id) => refused(id),
-                None => Ok(()),
-            };
-        }
-        let of = self.checked.type_of(element.id);
-        let fits = match clause {
-            Clause::String => true,
-            Clause::Decimal | Clause::Octal => matches!(of, Type::Int | Type::Uint),
-            Clause::Fixed(_) | Clause::Scientific(_) => matches!(of, Type::Double | Type::String),
-            Clause::Binary => matches!(of, Type::Int | Type::Uint | Type::Bool),
-            Clause::Hex { .. } => matches!(of, Type::Int | Type::Uint | Type::String | Type::Bytes),
-        };
-        if fits || *of == Type::Dyn {
-            Ok(())
-        } else {
-            refused(element.id)
-        }
-    }
-}
-
-impl LiteralArguments<'_> {
     /// The first part of an argument that `%s` does not take.
     fn unprintable(&self, expr: &Expr) -> Option<NodeId> {
         let printable = matches!(

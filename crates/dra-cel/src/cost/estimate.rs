@@ -14,19 +14,17 @@ use std::collections::HashMap;
 use super::{LIST_BASE, MAP_BASE, STRUCT_BASE};
 use crate::ast::{Comprehension, Entry, Expr, ExprKind, Literal, NodeId};
 use crate::check::{Checked, Reference, Scope};
+use crate::release::Release;
 use crate::types::{Name, Type};
 use amount::Range;
 use path::{Path, Paths};
-use place::{Limits, Place};
+use place::Place;
 
 /// The most that evaluating `checked` can cost.
 pub(crate) fn estimate(checked: &Checked, scope: &Scope) -> u64 {
     let mut estimator = Estimator {
         checked,
-        limits: Limits {
-            attribute: Scope::ATTRIBUTE_SIZE,
-            release: scope.release,
-        },
+        release: scope.release,
         paths: Paths::default(),
         path_of: HashMap::new(),
         sizes: HashMap::new(),
@@ -37,11 +35,7 @@ pub(crate) fn estimate(checked: &Checked, scope: &Scope) -> u64 {
 }
 
 /// The cost of a call and the size of its result, if that is known.
-#[derive(Debug, Clone, Copy)]
-struct CallEstimate {
-    cost: Range,
-    size: Option<Range>,
-}
+type CallEstimate = (Range, Option<Range>);
 
 /// Common type of the members of a list or map.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +80,7 @@ impl Node<'_> {
 
 struct Estimator<'c> {
     checked: &'c Checked,
-    limits: Limits,
+    release: Release,
     paths: Paths<'c>,
     path_of: HashMap<NodeId, Path>,
     sizes: HashMap<NodeId, Range>,
@@ -184,15 +178,12 @@ impl<'c> Estimator<'c> {
             total = self.cost(target);
             nodes.insert(0, self.node(target));
         }
-        let mut call_cost = Range {
-            min: u64::MAX,
-            max: 0,
-        };
+        let mut call_cost = Range::before_union(false);
         let mut size: Option<Range> = None;
         for overload in overloads {
-            let estimate = self.cost_overload(expr, overload.id, function, &nodes, &costs);
-            call_cost = call_cost.union(estimate.cost);
-            size = match (size, estimate.size) {
+            let (cost, other) = self.cost_overload(expr, overload.id, function, &nodes, &costs);
+            call_cost = call_cost.union(cost);
+            size = match (size, other) {
                 (Some(size), Some(other)) => Some(size.union(other)),
                 (size, other) => size.or(other),
             };
@@ -232,14 +223,12 @@ impl<'c> Estimator<'c> {
                     min: left.min,
                     max: left.add(*right).max,
                 };
-                return CallEstimate { cost, size: None };
+                return (cost, None);
             }
             ("conditional", [_, truthy, falsy], [condition, if_true, if_false]) => {
                 self.join_members(expr, truthy, falsy);
-                return CallEstimate {
-                    cost: condition.add(if_true.union(*if_false)),
-                    size: Some(truthy.size_or_any().union(falsy.size_or_any())),
-                };
+                let size = truthy.size_or_any().union(falsy.size_or_any());
+                return (condition.add(if_true.union(*if_false)), Some(size));
             }
             ("add_string" | "add_bytes" | "add_list", [left, right], _) => {
                 self.join_members(expr, left, right);
@@ -251,15 +240,9 @@ impl<'c> Estimator<'c> {
                 };
                 (own, Some(size))
             }
-            _ => {
-                let CallEstimate { cost, size } = calls::estimate(&self.limits, function, overload, args);
-                (cost, size)
-            }
+            _ => calls::estimate(self.release, function, overload, args),
         };
-        CallEstimate {
-            cost: own.add(arguments),
-            size,
-        }
+        (own.add(arguments), size)
     }
 
     /// Notes that `expr` has the members of both nodes.
@@ -271,10 +254,7 @@ impl<'c> Estimator<'c> {
 
     fn cost_list(&mut self, expr: &'c Expr, elements: &'c [Expr]) -> Range {
         let mut cost = Range::fixed(LIST_BASE);
-        let mut value = Range {
-            min: if elements.is_empty() { 0 } else { u64::MAX },
-            max: 0,
-        };
+        let mut value = Range::before_union(elements.is_empty());
         for element in elements {
             cost = cost.add(self.cost(element));
             value = value.union(self.size_or_any(element));
@@ -292,11 +272,8 @@ impl<'c> Estimator<'c> {
 
     fn cost_map(&mut self, expr: &'c Expr, entries: &'c [Entry]) -> Range {
         let mut cost = Range::fixed(MAP_BASE);
-        let none = Range {
-            min: if entries.is_empty() { 0 } else { u64::MAX },
-            max: 0,
-        };
-        let (mut key, mut value) = (none, none);
+        let mut key = Range::before_union(entries.is_empty());
+        let mut value = key;
         for entry in entries {
             cost = cost.add(self.cost(&entry.key)).add(self.cost(&entry.value));
             key = key.union(self.size_or_any(&entry.key));
@@ -450,7 +427,7 @@ impl<'c> Estimator<'c> {
         if let Some(size) = literal_size(expr) {
             return Some(Range::fixed(size));
         }
-        if let Some(size) = self.limits.size(self.place(expr)) {
+        if let Some(size) = self.place(expr).size() {
             self.sizes.insert(expr.id, size);
             return Some(size);
         }

@@ -14,6 +14,7 @@ use crate::eval::Context;
 use crate::release::Release;
 use crate::value::list::List;
 use crate::value::map::Map;
+use crate::value::numbers::{Trait, has_trait};
 use crate::value::{Fault, Value};
 
 /// Cost rule of one call.
@@ -209,14 +210,7 @@ impl Rule {
                 _ => 1,
             },
             Self::Equals => match arg(0) {
-                Some(
-                    Value::Quantity(_)
-                    | Value::Ip(_)
-                    | Value::Cidr(_)
-                    | Value::Format(_)
-                    | Value::Url(_)
-                    | Value::Semver(_),
-                ) => 1,
+                Some(left) if left.is_of_api_server() => 1,
                 left => weighted(deep_size(ctx, left).min(deep_size(ctx, arg(1))), STRING_FACTOR),
             },
             Self::InList => deep_size(ctx, arg(1)),
@@ -257,21 +251,9 @@ pub(crate) fn not_a_list(value: Seen<'_, '_>) -> Fault {
     match value {
         None => Fault::conversion("*types.Err", "traits.Lister", "Add"),
         Some(value) => {
-            let adds = matches!(
-                value,
-                Value::Bytes(_)
-                    | Value::Double(_)
-                    | Value::Duration(_)
-                    | Value::Int(_)
-                    | Value::String(_)
-                    | Value::Timestamp(_)
-                    | Value::Uint(_)
-            );
-            Fault::conversion(
-                value.go_type(),
-                "traits.Lister",
-                if adds { "Contains" } else { "Add" },
-            )
+            let adds = has_trait(value, Trait::Adder);
+            let method = if adds { "Contains" } else { "Add" };
+            Fault::conversion(value.go_type(), "traits.Lister", method)
         }
     }
 }

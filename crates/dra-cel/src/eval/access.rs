@@ -3,26 +3,20 @@
 //! Each step into a value costs one, and the variable itself costs one at the end. An optional on the way makes the
 //! whole optional, and a missing step then ends it without a cost.
 
-use super::{Context, Slot, countable, observe};
-use crate::device::find_domain;
+use super::{Context, countable, observe};
 use crate::plan::node::{Attribute, Lookup, Qualifier, QualifierKey, Root};
-use crate::value::map::{Map, attribute_value};
-use crate::value::{Amount, Fault, Outcome, Text, Value, numbers, text};
+use crate::value::map::Map;
+use crate::value::{Fault, Outcome, Text, Value, numbers, text};
 
 impl<'a> Context<'a> {
     pub(super) fn eval_lookup(&mut self, lookup: &'a Lookup) -> Outcome<'a> {
-        self.charge_steps(4)?;
-        let device = self.device;
-        let found = if lookup.capacity {
-            find_domain(&device.capacities, &lookup.domain)
-                .and_then(|domain| domain.get(&lookup.id))
-                .map(|quantity| Value::Quantity(Amount::Borrowed(quantity)))
-        } else {
-            find_domain(&device.attributes, &lookup.domain)
-                .and_then(|domain| domain.get(&lookup.id))
-                .map(attribute_value)
-        };
-        found.ok_or_else(|| Fault::error(format!("no such key: {}", lookup.id)))
+        for _ in 0..4 {
+            self.charge(1)?;
+        }
+        let domain = self.device.domain(lookup.map, &lookup.domain);
+        domain
+            .and_then(|domain| domain.get(&lookup.id))
+            .ok_or_else(|| Fault::error(format!("no such key: {}", lookup.id)))
     }
 
     pub(super) fn eval_attribute(&mut self, attribute: &'a Attribute) -> Outcome<'a> {
@@ -68,8 +62,7 @@ impl<'a> Context<'a> {
 
     fn read(&self, slot: usize) -> Outcome<'a> {
         match self.slots.get(slot) {
-            Some(Slot::Value(value)) => Ok(value.clone()),
-            Some(Slot::Fault(fault)) => Err(fault.clone()),
+            Some(Some(outcome)) => outcome.clone(),
             _ => Err(Fault::error("no such attribute(s)")),
         }
     }

@@ -7,9 +7,9 @@
 use std::sync::Arc;
 
 use super::Slot;
-use crate::device::DeviceInput;
 use crate::plan::Frame;
 use crate::release::Release;
+use crate::value::device::DeviceInput;
 use crate::value::list::{Elements, List};
 use crate::value::map::{Entries, Map};
 use crate::value::{Fault, Value};
@@ -32,8 +32,7 @@ pub(crate) struct Context<'a> {
     limit: u64,
     pub(super) slots: Vec<Slot<'a>>,
     pub(crate) release: Release,
-    /// Containers that are being built, if there are any.
-    building: Option<Box<Building<'a>>>,
+    building: Building<'a>,
     /// Quantities that a comparison has turned into decimals, by address.
     decimals: Vec<usize>,
     work: u64,
@@ -82,22 +81,18 @@ impl<'a> Growing<'a> {
 impl<'a> Context<'a> {
     #[inline]
     pub(crate) fn new(device: &'a DeviceInput, frame: Frame, limit: u64) -> Self {
-        let mut context = Self {
+        Self {
             device,
             cost: 0,
             limit,
-            slots: Vec::new(),
+            slots: vec![None; frame.slots],
             release: frame.release,
-            building: None,
+            building: Building::default(),
             decimals: Vec::new(),
             work: 0,
             memory: 0,
             nesting: 0,
-        };
-        if frame.slots > 0 {
-            context.slots.resize_with(frame.slots, || Slot::Empty);
         }
-        context
     }
 
     pub(crate) fn cost(&self) -> u64 {
@@ -109,30 +104,15 @@ impl<'a> Context<'a> {
         EFFORT_TO_BEGIN + self.cost.min(self.limit).saturating_add(self.work)
     }
 
-    fn over_cost() -> Fault {
-        Fault::abort("operation cancelled: actual cost limit exceeded")
-    }
-
     /// Adds the cost of one step.
     #[inline]
     pub(crate) fn charge(&mut self, cost: u64) -> Result<(), Fault> {
         self.cost = self.cost.wrapping_add(cost);
         if self.cost > self.limit {
-            Err(Self::over_cost())
+            Err(Fault::abort("operation cancelled: actual cost limit exceeded"))
         } else {
             Ok(())
         }
-    }
-
-    /// Adds several steps of cost one, and stops at the one that passes the limit.
-    #[inline]
-    pub(crate) fn charge_steps(&mut self, steps: u64) -> Result<(), Fault> {
-        self.cost = self.cost.wrapping_add(steps);
-        if self.cost > self.limit {
-            self.cost = self.cost.min(self.limit + 1);
-            return Err(Self::over_cost());
-        }
-        Ok(())
     }
 
     /// Takes a step back, as the presence test of a conditional does in cel-go.
@@ -197,15 +177,15 @@ impl<'a> Context<'a> {
     }
 
     fn built_list(&self, number: usize) -> Option<&Growing<'a>> {
-        self.building.as_ref()?.lists.get(number)
+        self.building.lists.get(number)
     }
 
     fn building_list(&mut self, number: usize) -> Option<&mut Growing<'a>> {
-        self.building.as_mut()?.lists.get_mut(number)
+        self.building.lists.get_mut(number)
     }
 
     fn building_map(&mut self, number: usize) -> Option<&mut Entries<'a>> {
-        self.building.as_mut()?.maps.get_mut(number)
+        self.building.maps.get_mut(number)
     }
 
     /// The number of elements, as the list tells it.
@@ -255,14 +235,14 @@ impl<'a> Context<'a> {
 
     /// A list to append to.
     pub(super) fn new_list(&mut self) -> List<'a> {
-        let lists = &mut self.building.get_or_insert_default().lists;
+        let lists = &mut self.building.lists;
         lists.push(Growing::default());
         List::Mutable(lists.len() - 1)
     }
 
     /// A map to add to.
     pub(super) fn new_map(&mut self) -> Map<'a> {
-        let maps = &mut self.building.get_or_insert_default().maps;
+        let maps = &mut self.building.maps;
         maps.push(Entries::default());
         Map::Mutable(maps.len() - 1)
     }
@@ -324,10 +304,11 @@ impl<'a> Context<'a> {
 
     /// Notes whether an accumulator begins with a container to grow.
     pub(super) fn note_accumulator(&mut self, slot: usize, grows: bool) {
+        let accumulators = &mut self.building.accumulators;
         if grows {
-            self.building.get_or_insert_default().accumulators.push(slot);
-        } else if let Some(building) = &mut self.building {
-            building.accumulators.retain(|known| *known != slot);
+            accumulators.push(slot);
+        } else {
+            accumulators.retain(|known| *known != slot);
         }
     }
 
@@ -355,10 +336,7 @@ impl<'a> Context<'a> {
 
     /// The result of a comprehension: what is being built, complete, if the accumulator began with something to grow.
     pub(super) fn finish(&mut self, accumulator: usize, value: Value<'a>) -> Value<'a> {
-        let Some(building) = &self.building else {
-            return value;
-        };
-        if !building.accumulators.contains(&accumulator) {
+        if !self.building.accumulators.contains(&accumulator) {
             return value;
         }
         match value {
@@ -425,10 +403,8 @@ impl<'a> Context<'a> {
 
     /// Forgets about a quantity that is made anew.
     pub(crate) fn forget_decimal(&mut self, quantity: &Quantity) {
-        if !self.decimals.is_empty() {
-            let address = std::ptr::from_ref(quantity) as usize;
-            self.decimals.retain(|decimal| *decimal != address);
-        }
+        let address = std::ptr::from_ref(quantity) as usize;
+        self.decimals.retain(|decimal| *decimal != address);
     }
 }
 

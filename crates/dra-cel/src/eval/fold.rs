@@ -13,22 +13,21 @@ use crate::value::{Fault, Outcome, Value};
 
 impl<'a> Context<'a> {
     pub(super) fn initialize(&mut self, slot: usize, init: &'a Arc<Node>) -> Result<(), Fault> {
-        if !matches!(self.slots.get(slot), Some(Slot::Empty)) {
+        if !matches!(self.slots.get(slot), Some(None)) {
             return Ok(());
         }
         let first = match observe!(self.eval(init)) {
             Ok(Value::List(list)) if self.list_len(&list) == 0 => {
                 self.note_accumulator(slot, true);
-                Slot::Value(Value::List(self.new_list()))
+                Ok(Value::List(self.new_list()))
             }
             Ok(Value::Map(map)) if map.len() == 0 => {
                 self.note_accumulator(slot, true);
-                Slot::Value(Value::Map(self.new_map()))
+                Ok(Value::Map(self.new_map()))
             }
-            Ok(value) => Slot::Value(value),
-            Err(fault) => Slot::Fault(fault),
+            first => first,
         };
-        self.set(slot, first);
+        self.set(slot, Some(first));
         Ok(())
     }
 
@@ -41,7 +40,7 @@ impl<'a> Context<'a> {
     pub(super) fn eval_fold(&mut self, fold: &'a Fold) -> Outcome<'a> {
         let range = self.eval(&fold.range)?;
         countable(&range)?;
-        self.set(fold.accumulator, Slot::Empty);
+        self.set(fold.accumulator, None);
         self.note_accumulator(fold.accumulator, false);
         match (&range, fold.variable2) {
             (Value::List(list), second) => self.fold_list(fold, list, second)?,
@@ -65,11 +64,8 @@ impl<'a> Context<'a> {
         if let Ok(Value::Bool(false)) = observe!(self.eval(&fold.condition)) {
             return Ok(false);
         }
-        let next = match observe!(self.eval(&fold.step)) {
-            Ok(value) => Slot::Value(value),
-            Err(fault) => Slot::Fault(fault),
-        };
-        self.set(fold.accumulator, next);
+        let next = observe!(self.eval(&fold.step));
+        self.set(fold.accumulator, Some(next));
         Ok(true)
     }
 
@@ -81,10 +77,10 @@ impl<'a> Context<'a> {
                 break;
             };
             if let Some(second) = second {
-                self.set(fold.variable, Slot::Value(Value::Int(index as i64)));
-                self.set(second, Slot::Value(element));
+                self.set(fold.variable, Some(Ok(Value::Int(index as i64))));
+                self.set(second, Some(Ok(element)));
             } else {
-                self.set(fold.variable, Slot::Value(element));
+                self.set(fold.variable, Some(Ok(element)));
             }
             if !self.fold_step(fold)? {
                 break;
@@ -101,10 +97,10 @@ impl<'a> Context<'a> {
     fn fold_map(&mut self, fold: &'a Fold, map: &Map<'a>, second: Option<usize>) -> Result<(), Fault> {
         for (key, value) in map.entries() {
             if let Some(second) = second {
-                let value = value.map_or_else(|| Slot::Fault(Map::no_such_key(&key)), Slot::Value);
-                self.set(second, value);
+                let value = value.ok_or_else(|| Map::no_such_key(&key));
+                self.set(second, Some(value));
             }
-            self.set(fold.variable, Slot::Value(key));
+            self.set(fold.variable, Some(Ok(key)));
             if !self.fold_step(fold)? {
                 break;
             }

@@ -17,13 +17,8 @@ use super::plan::node::{Call, Node, RegexCall, RegexFunction};
 use super::value::list::List;
 use super::value::{Fault, Outcome, Value, equality};
 
-/// A local variable.
-#[derive(Debug, Clone)]
-pub(crate) enum Slot<'a> {
-    Empty,
-    Value(Value<'a>),
-    Fault(Fault),
-}
+/// A local variable, once it has a value or the reason why it has none.
+pub(crate) type Slot<'a> = Option<Outcome<'a>>;
 
 fn is_concat(value: &Value<'_>) -> bool {
     matches!(value, Value::List(List::Concat(_)))

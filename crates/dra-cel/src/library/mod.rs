@@ -30,7 +30,7 @@ use super::types::{Param, Type, parse_type, split_top_level};
 use super::value::numbers::Trait;
 use super::value::{Outcome, Value};
 pub(crate) use dispatch::dispatch;
-pub(crate) use string_format::{Clause, FormatArguments, interpret as interpret_format};
+pub(crate) use string_format::{Clause, FormatProblem, interpret as interpret_format};
 
 /// Implementation of a function on its arguments, the receiver first.
 pub(crate) type Op = for<'a> fn(&mut Context<'a>, &[Value<'a>]) -> Outcome<'a>;
@@ -46,7 +46,7 @@ pub(crate) enum Binding {
     Unguarded(Op),
     /// One implementation for all overloads of the function, for operands that have the trait.
     Shared(Option<Trait>, Op),
-    /// Only there for the checker.
+    /// Only there for the checker: the planner replaces it by something else.
     None,
 }
 

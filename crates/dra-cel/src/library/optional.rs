@@ -10,9 +10,6 @@ use crate::value::map::Map;
 use crate::value::time::Timestamp;
 use crate::value::{Fault, Outcome, Value, text};
 
-/// Of an overload that the planner replaces by something else.
-const PLANNED: Binding = Binding::None;
-
 /// The functions.
 pub(super) const FUNCTIONS: &[Declaration] = overloads! {
     "optional_of": "optional.of(V) -> optional(V)" => |_, [value]| some(value),
@@ -31,15 +28,15 @@ pub(super) const FUNCTIONS: &[Declaration] = overloads! {
     "optional_hasValue": "<optional(V)>.hasValue() -> bool" => |_, [Value::Optional(value)]| {
         Ok(Value::Bool(value.is_some()))
     },
-    "optional_or_optional": "<optional(V)>.or(optional(V)) -> optional(V)" = PLANNED,
-    "optional_orValue_value": "<optional(V)>.orValue(V) -> V" = PLANNED,
-    "select_optional_field": "_?._(dyn, string) -> optional(V)" = PLANNED,
-    "list_optindex_optional_int": "_[?_](list(V), int) -> optional(V)" = PLANNED,
-    "optional_list_optindex_optional_int": "_[?_](optional(list(V)), int) -> optional(V)" = PLANNED,
-    "map_optindex_optional_value": "_[?_](map(K, V), K) -> optional(V)" = PLANNED,
-    "optional_map_optindex_optional_value": "_[?_](optional(map(K, V)), K) -> optional(V)" = PLANNED,
-    "optional_list_index_int": "_[_](optional(list(V)), int) -> optional(V)" = PLANNED,
-    "optional_map_index_value": "_[_](optional(map(K, V)), K) -> optional(V)" = PLANNED,
+    "optional_or_optional": "<optional(V)>.or(optional(V)) -> optional(V)" = Binding::None,
+    "optional_orValue_value": "<optional(V)>.orValue(V) -> V" = Binding::None,
+    "select_optional_field": "_?._(dyn, string) -> optional(V)" = Binding::None,
+    "list_optindex_optional_int": "_[?_](list(V), int) -> optional(V)" = Binding::None,
+    "optional_list_optindex_optional_int": "_[?_](optional(list(V)), int) -> optional(V)" = Binding::None,
+    "map_optindex_optional_value": "_[?_](map(K, V), K) -> optional(V)" = Binding::None,
+    "optional_map_optindex_optional_value": "_[?_](optional(map(K, V)), K) -> optional(V)" = Binding::None,
+    "optional_list_index_int": "_[_](optional(list(V)), int) -> optional(V)" = Binding::None,
+    "optional_map_index_value": "_[_](optional(map(K, V)), K) -> optional(V)" = Binding::None,
     "list_last": "<list(V)>.last() -> optional(V)" => |ctx, [Value::List(list)]| {
         let last = match ctx.list_len(list).checked_sub(1) {
             Some(last) => ctx.list_get(list, last)?,
@@ -92,7 +89,7 @@ fn is_zero<'a>(ctx: &Context<'a>, value: &Value<'a>) -> bool {
         Value::Duration(nanos) => *nanos == 0,
         Value::Timestamp(timestamp) => timestamp.instant() == Timestamp::FIRST.instant(),
         Value::List(list) => ctx.list_len(list) == 0,
-        Value::Map(Map::Attributes(_) | Map::Capacities(_)) => false,
+        Value::Map(Map::Domains(..)) => false,
         Value::Map(map) => map.len() == 0,
         _ => false,
     }

@@ -10,33 +10,28 @@ use crate::value::{Fault, Value};
 pub(super) const FUNCTIONS: &[Declaration] = overloads! {
     "list_sets_contains_list":
         "sets.contains(list(T), list(T)) -> bool" => |ctx, [Value::List(list), Value::List(part)]| {
-        contains(ctx, list, part).map(Value::Bool)
+        Ok(Value::Bool(!any_is_in(ctx, part, list, false)?))
     },
     "list_sets_equivalent_list":
         "sets.equivalent(list(T), list(T)) -> bool" => |ctx, [Value::List(left), Value::List(right)]| {
-        Ok(Value::Bool(contains(ctx, left, right)? && contains(ctx, right, left)?))
+        Ok(Value::Bool(!any_is_in(ctx, right, left, false)? && !any_is_in(ctx, left, right, false)?))
     },
     "list_sets_intersects_list":
         "sets.intersects(list(T), list(T)) -> bool" => |ctx, [Value::List(left), Value::List(right)]| {
-        intersects(ctx, left, right).map(Value::Bool)
+        any_is_in(ctx, left, right, true).map(Value::Bool)
     },
 };
 
-fn contains<'a>(ctx: &mut Context<'a>, list: &List<'a>, part: &List<'a>) -> Result<bool, Fault> {
-    for index in 0..ctx.list_len(part) {
-        if let Some(element) = ctx.list_get(part, index)?
-            && !list_contains(ctx, list, &element)?
-        {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-fn intersects<'a>(ctx: &mut Context<'a>, left: &List<'a>, right: &List<'a>) -> Result<bool, Fault> {
-    for index in 0..ctx.list_len(left) {
-        if let Some(element) = ctx.list_get(left, index)?
-            && list_contains(ctx, right, &element)?
+/// Returns whether some element of `list` is in `other`, or is not.
+fn any_is_in<'a>(
+    ctx: &mut Context<'a>,
+    list: &List<'a>,
+    other: &List<'a>,
+    is_in: bool,
+) -> Result<bool, Fault> {
+    for index in 0..ctx.list_len(list) {
+        if let Some(element) = ctx.list_get(list, index)?
+            && list_contains(ctx, other, &element)? == is_in
         {
             return Ok(true);
         }

@@ -40,17 +40,11 @@ macro_rules! ordering {
 const ADD: Binding = Shared(Some(Trait::Adder), |ctx, args| {
     numbers::add(ctx, &args[0], &args[1])
 });
-const SUBTRACT: Binding = Shared(Some(Trait::Subtractor), |_, args| {
-    numbers::subtract(&args[0], &args[1])
-});
-const MULTIPLY: Binding = Shared(Some(Trait::Multiplier), |_, args| {
-    numbers::multiply(&args[0], &args[1])
-});
-const DIVIDE: Binding = Shared(Some(Trait::Divider), |_, args| {
-    numbers::divide(&args[0], &args[1])
-});
-const MODULO: Binding = Shared(Some(Trait::Modder), |_, args| numbers::modulo(&args[0], &args[1]));
-const NEGATE: Binding = Shared(Some(Trait::Negator), |_, args| numbers::negate(&args[0]));
+const SUBTRACT: Binding = Shared(Some(Trait::Subtractor), numbers::subtract);
+const MULTIPLY: Binding = Shared(Some(Trait::Multiplier), numbers::multiply);
+const DIVIDE: Binding = Shared(Some(Trait::Divider), numbers::divide);
+const MODULO: Binding = Shared(Some(Trait::Modder), numbers::modulo);
+const NEGATE: Binding = Shared(Some(Trait::Negator), numbers::negate);
 const SIZE: Binding = Shared(Some(Trait::Sizer), |ctx, args| {
     i64::try_from(ctx.size(&args[0]))
         .map(Value::Int)

@@ -1,7 +1,7 @@
 //! `format`: clauses like `%s` and `%.2f`, filled with the elements of a list.
 //!
 //! Mirrors `ext/formatting.go` (cel-go v0.29) at the version that Kubernetes uses, which writes numbers as American English does.
-//! The same clauses are read when checking, when only types are known; [`FormatArguments`] is what differs.
+//! The same clauses are read when checking, when only types are known: [`interpret`] calls a function with each.
 
 mod number;
 
@@ -48,31 +48,19 @@ impl Clause {
     }
 }
 
-/// Arguments of a format.
-pub(crate) trait FormatArguments {
-    /// Place of a problem, if not in the format.
-    type Place;
+/// Reason why a format cannot be filled: of an argument, where that has a place or a fault of its own, and its text.
+pub(crate) type FormatProblem<P> = (Option<P>, String);
 
-    /// The number of arguments.
-    fn count(&self) -> usize;
-
-    /// Returns whether there is an argument; told for each clause that wants one.
-    fn exists(&mut self, index: usize) -> bool;
-
-    /// Writes an argument as the clause says.
-    fn format(
-        &mut self,
-        index: usize,
-        clause: Clause,
-        out: &mut String,
-    ) -> Result<(), (Option<Self::Place>, String)>;
-}
-
-/// Fills `arguments` into `format`.
-pub(crate) fn interpret<A: FormatArguments>(
+/// Fills `count` arguments into `format`, each as `write` does by its place and clause. Returns the text, and how many arguments the
+/// clauses take.
+///
+/// With `looks_first`, whether there is an argument for a clause is looked at before the clause is.
+pub(crate) fn interpret<P>(
     format: &str,
-    arguments: &mut A,
-) -> Result<String, (Option<A::Place>, String)> {
+    count: usize,
+    looks_first: bool,
+    mut write: impl FnMut(usize, Clause, &mut String) -> Result<(), FormatProblem<P>>,
+) -> Result<(String, usize), FormatProblem<P>> {
     let mut out = String::new();
     let mut rest = format;
     let mut index = 0;
@@ -84,26 +72,22 @@ pub(crate) fn interpret<A: FormatArguments>(
             rest = behind;
             continue;
         }
-        let out_of_range = || Err((None, format!("index {index} out of range")));
-        if !arguments.exists(index) {
-            return out_of_range();
-        }
-        if rest.is_empty() {
+        let is_there = index < count;
+        if rest.is_empty() && (is_there || !looks_first) {
             return Err((None, "unexpected end of string".to_owned()));
         }
-        if index >= arguments.count() {
-            return out_of_range();
+        if !is_there {
+            return Err((None, format!("index {index} out of range")));
         }
         let (clause, behind) = read_clause(rest)
             .map_err(|problem| (None, format!("could not parse formatting clause: {problem}")))?;
-        arguments
-            .format(index, clause, &mut out)
+        write(index, clause, &mut out)
             .map_err(|(place, problem)| (place, format!("error during formatting: {problem}")))?;
         rest = behind;
         index += 1;
     }
     out.push_str(rest);
-    Ok(out)
+    Ok((out, index))
 }
 
 /// Reads the non-empty text after a `%`.
@@ -158,58 +142,32 @@ pub(super) fn format<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'
         return Err(Fault::no_such_overload());
     };
     ctx.allocate(format.len())?;
-    let mut values = Values {
-        ctx,
-        list,
-        abort: None,
+    let count = ctx.list_len(list);
+    let write = |index: usize, clause: Clause, out: &mut String| {
+        write_argument(ctx, list, index, clause, out).map_err(|fault| match fault {
+            Fault::Error(message) => (None, String::clone(&message)),
+            abort @ Fault::Abort(_) => (Some(abort), String::new()),
+        })
     };
-    let result = interpret(format, &mut values);
-    match (values.abort, result) {
-        (Some(abort), _) => Err(abort),
-        (None, Ok(text)) => Ok(Value::string(text)),
-        (None, Err((_, problem))) => Err(Fault::error(problem)),
+    match interpret(format, count, true, write) {
+        Ok((text, _)) => Ok(Value::string(text)),
+        Err((abort, problem)) => Err(abort.unwrap_or_else(|| Fault::error(problem))),
     }
 }
 
-/// The elements of a list as arguments.
-struct Values<'c, 'a> {
-    ctx: &'c mut Context<'a>,
-    list: &'c List<'a>,
-    abort: Option<Fault>,
-}
-
-impl FormatArguments for Values<'_, '_> {
-    type Place = ();
-
-    fn count(&self) -> usize {
-        self.ctx.list_len(self.list)
-    }
-
-    fn exists(&mut self, index: usize) -> bool {
-        index < self.count()
-    }
-
-    fn format(&mut self, index: usize, clause: Clause, out: &mut String) -> Result<(), (Option<()>, String)> {
-        let value = match self.ctx.list_get(self.list, index) {
-            Ok(Some(value)) => value,
-            Ok(None) => return Ok(()),
-            Err(abort) => {
-                self.abort = Some(abort);
-                return Err((None, String::new()));
-            }
-        };
-        let length = out.len();
-        let written =
-            write_clause(self.ctx, &value, clause, out).and_then(|()| self.ctx.allocate(out.len() - length));
-        match written {
-            Ok(()) => Ok(()),
-            Err(Fault::Error(message)) => Err((None, String::clone(&message))),
-            Err(abort) => {
-                self.abort = Some(abort);
-                Err((None, String::new()))
-            }
-        }
-    }
+fn write_argument<'a>(
+    ctx: &mut Context<'a>,
+    list: &List<'a>,
+    index: usize,
+    clause: Clause,
+    out: &mut String,
+) -> Result<(), Fault> {
+    let Some(value) = ctx.list_get(list, index)? else {
+        return Ok(());
+    };
+    let length = out.len();
+    write_clause(ctx, &value, clause, out)?;
+    ctx.allocate(out.len() - length)
 }
 
 fn write_clause<'a>(

@@ -153,7 +153,7 @@ impl<'s> Builder<'s> {
         args: Vec<Expr>,
     ) -> Expr {
         if Self::is_reserved(name) {
-            return self.error(dot.unwrap_or(at), format!("reserved identifier: {name}"));
+            return self.ident(dot, at, name);
         }
         let name = dotted(dot, name);
         match macros::expand(self, open, &name, None, args) {

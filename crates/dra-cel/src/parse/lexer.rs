@@ -1,6 +1,12 @@
 //! Tokens of a CEL text. Mirrors the lexer rules of `CEL.g4` (cel-go v0.29) under ANTLR's longest match.
 
 use std::ops::Range;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use regex_automata::hybrid::dfa::{Cache, DFA};
+use regex_automata::nfa::thompson;
+use regex_automata::util::syntax;
+use regex_automata::{Anchored, Input, MatchKind};
 
 /// Kinds of tokens, in the order of the grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,38 +65,98 @@ pub(crate) struct Lexed {
     pub(crate) errors: Vec<Range<usize>>,
 }
 
-/// Match of a rule at a place in the text.
-enum Match {
-    /// A token up to this place.
-    Token(Token, usize),
-    /// White space or a comment up to this place.
-    Hidden(usize),
-    /// No rule matches; the character here is the first that no rule can take.
-    Error(usize),
-}
+/// Rules of the lexer, each for a token or for what is skipped. Of those that match the same text the first counts.
+const RULES: &[(Option<Token>, &str)] = &[
+    (None, r"[\t \r\n\f]+|//[^\n]*"),
+    (Some(Token::Equals), "=="),
+    (Some(Token::NotEquals), "!="),
+    (Some(Token::In), "in"),
+    (Some(Token::Less), "<"),
+    (Some(Token::LessEquals), "<="),
+    (Some(Token::GreaterEquals), ">="),
+    (Some(Token::Greater), ">"),
+    (Some(Token::And), "&&"),
+    (Some(Token::Or), r"\|\|"),
+    (Some(Token::LeftBracket), r"\["),
+    (Some(Token::RightBracket), r"\]"),
+    (Some(Token::LeftBrace), r"\{"),
+    (Some(Token::RightBrace), r"\}"),
+    (Some(Token::LeftParen), r"\("),
+    (Some(Token::RightParen), r"\)"),
+    (Some(Token::Dot), r"\."),
+    (Some(Token::Comma), ","),
+    (Some(Token::Minus), "-"),
+    (Some(Token::Exclamation), "!"),
+    (Some(Token::Question), r"\?"),
+    (Some(Token::Colon), ":"),
+    (Some(Token::Plus), r"\+"),
+    (Some(Token::Star), r"\*"),
+    (Some(Token::Slash), "/"),
+    (Some(Token::Percent), "%"),
+    (Some(Token::True), "true"),
+    (Some(Token::False), "false"),
+    (Some(Token::Null), "null"),
+    (
+        Some(Token::Float),
+        r"[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+",
+    ),
+    (Some(Token::Int), "[0-9]+|0x[0-9a-fA-F]+"),
+    (Some(Token::Uint), "(?:[0-9]+|0x[0-9a-fA-F]+)[uU]"),
+    (Some(Token::String), "COOKED|[rR](?:RAW)"),
+    (Some(Token::Bytes), "[bB](?:COOKED|[rR](?:RAW))"),
+    (Some(Token::Identifier), "[a-zA-Z_][a-zA-Z0-9_]*"),
+    (Some(Token::EscapedIdentifier), "`[a-zA-Z0-9_.\\-/ ]+`"),
+];
+
+/// A string in quotes, which may hold escape sequences. Three quotes may stand around one that has quotes and line breaks in it.
+const COOKED: &str = r"Q(?:[^Q\\\n\r]|ESCAPE)*Q|QQQ(?:Q{0,2}(?:[^Q\\]|ESCAPE))*QQQ";
+
+/// A string in quotes whose backslashes mean nothing.
+const RAW: &str = r"Q[^Q\n\r]*Q|QQQ(?:Q{0,2}[^Q])*QQQ";
+
+const ESCAPE: &str =
+    r#"\\(?:[abfnrtv"'\\?`]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})"#;
+
+/// An automaton for the rules, with what is known of its states so far.
+static AUTOMATON: LazyLock<Option<(DFA, Mutex<Cache>)>> = LazyLock::new(|| {
+    let quoted = |string: &str| [string.replace('Q', "\""), string.replace('Q', "'")].join("|");
+    let (cooked, raw) = (quoted(COOKED).replace("ESCAPE", ESCAPE), quoted(RAW));
+    let rules = RULES
+        .iter()
+        .map(|(_, rule)| rule.replace("COOKED", &cooked).replace("RAW", &raw));
+    let dfa = DFA::builder()
+        .configure(DFA::config().match_kind(MatchKind::All))
+        .syntax(syntax::Config::new().unicode(false).utf8(false))
+        .thompson(thompson::Config::new().utf8(false))
+        .build_many(&rules.collect::<Vec<_>>())
+        .ok()?;
+    let cache = Mutex::new(dfa.create_cache());
+    Some((dfa, cache))
+});
 
 /// Splits `source` into tokens. A text that is no token is skipped with the character that ruled the last rule out.
 pub(crate) fn lex(source: &str) -> Lexed {
-    let bytes = source.as_bytes();
     let mut lexed = Lexed {
         lexemes: Vec::new(),
         errors: Vec::new(),
     };
     let mut position = 0;
-    while position < bytes.len() {
-        match next(bytes, position) {
-            Match::Token(token, end) => {
-                lexed.lexemes.push(Lexeme {
-                    token,
-                    range: position..end,
-                });
-                position = end;
-            }
-            Match::Hidden(end) => position = end,
-            Match::Error(at) => {
-                let end = at + source[at..].chars().next().map_or(0, char::len_utf8);
-                lexed.errors.push(position..end);
-                position = end;
+    if let Some((dfa, cache)) = &*AUTOMATON {
+        let mut cache = cache.lock().unwrap_or_else(PoisonError::into_inner);
+        while position < source.len() {
+            let start = position;
+            match longest(dfa, &mut cache, source, start) {
+                Ok((rule, end)) => {
+                    position = end;
+                    let range = start..end;
+                    lexed
+                        .lexemes
+                        .extend(RULES[rule].0.map(|token| Lexeme { token, range }));
+                }
+                Err(at) => {
+                    position = at + source[at..].chars().next().map_or(0, char::len_utf8);
+                    lexed.errors.push(start..position);
+                }
             }
         }
     }
@@ -101,183 +167,26 @@ pub(crate) fn lex(source: &str) -> Lexed {
     lexed
 }
 
-fn skip(bytes: &[u8], from: usize, accept: impl Fn(u8) -> bool) -> usize {
-    from + bytes[from..].iter().take_while(|byte| accept(**byte)).count()
-}
-
-fn next(bytes: &[u8], start: usize) -> Match {
-    let one = |token| Match::Token(token, start + 1);
-    let two = |token| Match::Token(token, start + 2);
-    let following = bytes.get(start + 1).copied();
-    match bytes[start] {
-        b'\t' | b' ' | b'\r' | b'\n' | 0x0c => Match::Hidden(skip(bytes, start, |byte| {
-            matches!(byte, b'\t' | b' ' | b'\r' | b'\n' | 0x0c)
-        })),
-        b'=' if following == Some(b'=') => two(Token::Equals),
-        b'!' if following == Some(b'=') => two(Token::NotEquals),
-        b'<' if following == Some(b'=') => two(Token::LessEquals),
-        b'>' if following == Some(b'=') => two(Token::GreaterEquals),
-        b'&' if following == Some(b'&') => two(Token::And),
-        b'|' if following == Some(b'|') => two(Token::Or),
-        b'/' if following == Some(b'/') => Match::Hidden(skip(bytes, start, |byte| byte != b'\n')),
-        b'=' | b'&' | b'|' => Match::Error(start + 1),
-        b'<' => one(Token::Less),
-        b'>' => one(Token::Greater),
-        b'[' => one(Token::LeftBracket),
-        b']' => one(Token::RightBracket),
-        b'{' => one(Token::LeftBrace),
-        b'}' => one(Token::RightBrace),
-        b'(' => one(Token::LeftParen),
-        b')' => one(Token::RightParen),
-        b'.' if following.is_some_and(|byte| byte.is_ascii_digit()) => {
-            let digits = skip(bytes, start + 1, |byte| byte.is_ascii_digit());
-            Match::Token(Token::Float, exponent(bytes, digits).unwrap_or(digits))
+/// The rule that matches most of the text from `start` on, and the end of its match; where no rule matches, the place at which the last
+/// one is ruled out.
+fn longest(dfa: &DFA, cache: &mut Cache, source: &str, start: usize) -> Result<(usize, usize), usize> {
+    let input = Input::new(source).range(start..).anchored(Anchored::Yes);
+    let mut state = dfa.start_state_forward(cache, &input).map_err(|_| start)?;
+    let mut found = Err(source.len());
+    for at in start..=source.len() {
+        state = match source.as_bytes().get(at) {
+            Some(byte) => dfa.next_state(cache, state, *byte),
+            None => dfa.next_eoi_state(cache, state),
         }
-        b'.' => one(Token::Dot),
-        b',' => one(Token::Comma),
-        b'-' => one(Token::Minus),
-        b'!' => one(Token::Exclamation),
-        b'?' => one(Token::Question),
-        b':' => one(Token::Colon),
-        b'+' => one(Token::Plus),
-        b'*' => one(Token::Star),
-        b'/' => one(Token::Slash),
-        b'%' => one(Token::Percent),
-        b'"' | b'\'' => match string(bytes, start, false) {
-            Ok(end) => Match::Token(Token::String, end),
-            Err(at) => Match::Error(at),
-        },
-        b'`' => {
-            let end = skip(bytes, start + 1, |byte| {
-                byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'/' | b' ')
-            });
-            if end > start + 1 && bytes.get(end) == Some(&b'`') {
-                Match::Token(Token::EscapedIdentifier, end + 1)
-            } else {
-                Match::Error(end)
-            }
-        }
-        b'0'..=b'9' => number(bytes, start),
-        b'a'..=b'z' | b'A'..=b'Z' | b'_' => word(bytes, start),
-        _ => Match::Error(start),
-    }
-}
-
-/// The end of an exponent that begins at `start`.
-fn exponent(bytes: &[u8], start: usize) -> Option<usize> {
-    if !matches!(bytes.get(start), Some(b'e' | b'E')) {
-        return None;
-    }
-    let digits = start + 1 + usize::from(matches!(bytes.get(start + 1), Some(b'+' | b'-')));
-    let end = skip(bytes, digits, |byte| byte.is_ascii_digit());
-    (end > digits).then_some(end)
-}
-
-fn number(bytes: &[u8], start: usize) -> Match {
-    let unsigned = |end: usize| match bytes.get(end) {
-        Some(b'u' | b'U') => Match::Token(Token::Uint, end + 1),
-        _ => Match::Token(Token::Int, end),
-    };
-    if bytes[start] == b'0' && bytes.get(start + 1) == Some(&b'x') {
-        let end = skip(bytes, start + 2, |byte| byte.is_ascii_hexdigit());
-        if end > start + 2 {
-            return unsigned(end);
+        .map_err(|_| at)?;
+        // The automaton says one byte later that there was a match.
+        if state.is_match() {
+            found = Ok((dfa.match_pattern(cache, state, 0).as_usize(), at));
+        } else if state.is_dead() {
+            return found.or(Err(at));
         }
     }
-    let whole = skip(bytes, start, |byte| byte.is_ascii_digit());
-    if bytes.get(whole) == Some(&b'.') {
-        let fraction = skip(bytes, whole + 1, |byte| byte.is_ascii_digit());
-        if fraction > whole + 1 {
-            return Match::Token(Token::Float, exponent(bytes, fraction).unwrap_or(fraction));
-        }
-    }
-    match exponent(bytes, whole) {
-        Some(end) => Match::Token(Token::Float, end),
-        None => unsigned(whole),
-    }
-}
-
-/// An identifier, a keyword, or a string with a prefix.
-fn word(bytes: &[u8], start: usize) -> Match {
-    let end = skip(bytes, start, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if matches!(bytes.get(end), Some(b'"' | b'\'')) {
-        let (is_bytes, raw) = match &bytes[start..end] {
-            [b'r' | b'R'] => (false, true),
-            [b'b' | b'B'] => (true, false),
-            [b'b' | b'B', b'r' | b'R'] => (true, true),
-            _ => return Match::Token(keyword(&bytes[start..end]), end),
-        };
-        if let Ok(string_end) = string(bytes, end, raw) {
-            return Match::Token(if is_bytes { Token::Bytes } else { Token::String }, string_end);
-        }
-        // The prefix alone is an identifier; `br` may still be `b` before nothing that is a string.
-    }
-    Match::Token(keyword(&bytes[start..end]), end)
-}
-
-fn keyword(text: &[u8]) -> Token {
-    match text {
-        b"in" => Token::In,
-        b"true" => Token::True,
-        b"false" => Token::False,
-        b"null" => Token::Null,
-        _ => Token::Identifier,
-    }
-}
-
-/// The end of the string whose quotes begin at `start`, or where it stops being one.
-fn string(bytes: &[u8], start: usize, raw: bool) -> Result<usize, usize> {
-    let quote = bytes[start];
-    let tripled = [quote; 3];
-    if bytes[start..].starts_with(&tripled) {
-        let mut position = start + 3;
-        while position < bytes.len() {
-            if bytes[position..].starts_with(&tripled) {
-                return Ok(position + 3);
-            }
-            if bytes[position] == b'\\' && !raw {
-                match escape(bytes, position) {
-                    Ok(end) => position = end,
-                    Err(_) => break,
-                }
-            } else {
-                position += 1;
-            }
-        }
-        // Two of the quotes are an empty string.
-        return Ok(start + 2);
-    }
-    let mut position = start + 1;
-    loop {
-        match bytes.get(position) {
-            None | Some(b'\n' | b'\r') => return Err(position),
-            Some(byte) if *byte == quote => return Ok(position + 1),
-            Some(b'\\') if !raw => position = escape(bytes, position)?,
-            Some(_) => position += 1,
-        }
-    }
-}
-
-/// The end of the escape sequence at `start`, or where it stops being one.
-fn escape(bytes: &[u8], start: usize) -> Result<usize, usize> {
-    let digits = |count: usize, accept: fn(u8) -> bool| {
-        let end = skip(&bytes[..bytes.len().min(start + 2 + count)], start + 2, accept);
-        if end == start + 2 + count {
-            Ok(end)
-        } else {
-            Err(end)
-        }
-    };
-    match bytes.get(start + 1) {
-        Some(b'a' | b'b' | b'f' | b'n' | b'r' | b't' | b'v' | b'"' | b'\'' | b'\\' | b'?' | b'`') => {
-            Ok(start + 2)
-        }
-        Some(b'x' | b'X') => digits(2, |byte| byte.is_ascii_hexdigit()),
-        Some(b'u') => digits(4, |byte| byte.is_ascii_hexdigit()),
-        Some(b'U') => digits(8, |byte| byte.is_ascii_hexdigit()),
-        Some(b'0'..=b'3') => digits(2, |byte| matches!(byte, b'0'..=b'7')),
-        _ => Err(start + 1),
-    }
+    found
 }
 
 #[cfg(test)]

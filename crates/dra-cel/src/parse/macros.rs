@@ -266,14 +266,10 @@ impl Expander<'_, '_> {
         Ok(self.collect(target, variables, init, step))
     }
 
+    /// What `map` makes of a variable, a predicate, and the variable again.
     fn filter(&mut self, target: Expr, mut args: Vec<Expr>) -> Result<Expr, Refusal> {
-        let predicate = take_last(&mut args);
-        let variables = self.variables(&args, "argument is not an identifier")?;
-        let [variable] = take(args);
-        let init = self.list(Vec::new());
-        let step = self.append(variable);
-        let step = self.filtered(Some(predicate), step);
-        Ok(self.collect(target, variables, init, step))
+        args.extend(args.first().cloned());
+        self.map(target, args)
     }
 
     fn transform(&mut self, target: Expr, mut args: Vec<Expr>, kind: Transform) -> Result<Expr, Refusal> {
@@ -356,42 +352,13 @@ impl Expander<'_, '_> {
             *expr = self.builder.node(place, ExprKind::Unspecified);
             return;
         }
-        match &mut expr.kind {
-            ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Unspecified => {}
-            ExprKind::Select { operand, .. } => self.renumber(operand),
-            ExprKind::Call { target, args, .. } => {
-                for part in args.iter_mut().chain(target.as_deref_mut()) {
-                    self.renumber(part);
-                }
-            }
-            ExprKind::List { elements, .. } => {
-                for element in elements {
-                    self.renumber(element);
-                }
-            }
-            ExprKind::Map { entries } => {
-                for entry in entries {
-                    self.renumber(&mut entry.key);
-                    self.renumber(&mut entry.value);
-                }
-            }
-            ExprKind::Struct { fields, .. } => {
-                for field in fields {
-                    // Fields of a copy are where the macro is called.
-                    field.id = self.node(ExprKind::Unspecified).id;
-                    self.renumber(&mut field.value);
-                }
-            }
-            ExprKind::Comprehension(fold) => {
-                for part in [
-                    &mut fold.range,
-                    &mut fold.init,
-                    &mut fold.condition,
-                    &mut fold.step,
-                    &mut fold.result,
-                ] {
-                    self.renumber(part);
-                }
+        for child in expr.children_mut() {
+            self.renumber(child);
+        }
+        if let ExprKind::Struct { fields, .. } = &mut expr.kind {
+            for field in fields {
+                // Fields of a copy are where the macro is called.
+                field.id = self.node(ExprKind::Unspecified).id;
             }
         }
         expr.id = self.builder.node(place, ExprKind::Unspecified).id;

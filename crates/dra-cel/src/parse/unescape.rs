@@ -87,42 +87,29 @@ fn escape(text: &str) -> Result<Escape, UnescapeError> {
             unicode: false,
         })
     };
-    let hex = |digits: usize, unicode: bool| {
-        let value = text
-            .get(2..2 + digits)
-            .and_then(|digits| u32::from_str_radix(digits, 16).ok())
-            .ok_or(UNABLE)?;
-        Ok(Escape {
-            value,
-            length: 2 + digits,
-            unicode,
-        })
+    let (digits, radix) = match kind {
+        'a' => return simple('\u{07}'),
+        'b' => return simple('\u{08}'),
+        'f' => return simple('\u{0c}'),
+        'n' => return simple('\n'),
+        'r' => return simple('\r'),
+        't' => return simple('\t'),
+        'v' => return simple('\u{0b}'),
+        '\\' | '\'' | '"' | '`' | '?' => return simple(kind),
+        'x' | 'X' => (2..4, 16),
+        'u' => (2..6, 16),
+        'U' => (2..10, 16),
+        '0'..='3' => (1..4, 8),
+        _ => return Err(UNABLE),
     };
-    match kind {
-        'a' => simple('\u{07}'),
-        'b' => simple('\u{08}'),
-        'f' => simple('\u{0c}'),
-        'n' => simple('\n'),
-        'r' => simple('\r'),
-        't' => simple('\t'),
-        'v' => simple('\u{0b}'),
-        '\\' | '\'' | '"' | '`' | '?' => simple(kind),
-        'x' | 'X' => hex(2, false),
-        'u' => hex(4, true),
-        'U' => hex(8, true),
-        '0'..='3' => {
-            let octal = text
-                .get(1..4)
-                .and_then(|digits| u32::from_str_radix(digits, 8).ok());
-            let value = octal.ok_or("unable to unescape octal sequence in string")?;
-            Ok(Escape {
-                value,
-                length: 4,
-                unicode: false,
-            })
-        }
-        _ => Err(UNABLE),
-    }
+    let value = text.get(digits.clone());
+    Ok(Escape {
+        value: value
+            .and_then(|digits| u32::from_str_radix(digits, radix).ok())
+            .ok_or(UNABLE)?,
+        length: digits.end,
+        unicode: matches!(kind, 'u' | 'U'),
+    })
 }
 
 #[cfg(test)]

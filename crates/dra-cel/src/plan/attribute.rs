@@ -6,6 +6,7 @@ use super::Planner;
 use super::node::{Attribute, Conditional, Lookup, Node, Qualifier, QualifierKey, Root};
 use crate::ast::Expr;
 use crate::value::Value;
+use crate::value::device::DeviceMap;
 use dra_values::Str;
 
 impl Planner<'_> {
@@ -106,14 +107,15 @@ pub(super) fn fuse(node: Node) -> Node {
             _ => None,
         })
         .collect();
-    match names.as_slice() {
-        [kind @ ("attributes" | "capacity"), domain, id] if attribute.qualifiers.len() == 3 => {
-            Node::Lookup(Box::new(Lookup {
-                capacity: *kind == "capacity",
-                domain: Str::from(*domain),
-                id: Str::from(*id),
-            }))
-        }
-        _ => node,
+    if let [map, domain, id] = names.as_slice()
+        && attribute.qualifiers.len() == 3
+        && let Some(map) = DeviceMap::called(map)
+    {
+        return Node::Lookup(Box::new(Lookup {
+            map,
+            domain: Str::from(*domain),
+            id: Str::from(*id),
+        }));
     }
+    node
 }

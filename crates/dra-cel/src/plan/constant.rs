@@ -8,10 +8,10 @@ use std::sync::OnceLock;
 
 use super::Frame;
 use super::node::{Call, Known, ListNode, MapEntry, Member, Node};
-use crate::device::DeviceInput;
 use crate::eval::Context;
 use crate::library::dispatch;
 use crate::release::Release;
+use crate::value::device::DeviceInput;
 use crate::value::map::{Entries, Map, MapKey, hashable};
 use crate::value::{Value, numbers, text};
 

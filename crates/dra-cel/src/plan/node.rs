@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::cost::Rule;
 use crate::library::Overload;
+use crate::value::device::DeviceMap;
 use crate::value::map::{MapKey, Unhashable};
 use crate::value::{Fault, Value};
 use dra_values::Str;
@@ -103,7 +104,7 @@ pub(crate) enum QualifierKey {
 /// `device.attributes["domain"].id` and `device.capacity["domain"].id`.
 #[derive(Debug)]
 pub(crate) struct Lookup {
-    pub(crate) capacity: bool,
+    pub(crate) map: DeviceMap,
     pub(crate) domain: Str,
     pub(crate) id: Str,
 }

@@ -91,10 +91,6 @@ pub(crate) fn to_uint<'a>(value: &Value<'a>) -> Outcome<'a> {
 pub(crate) fn to_string<'a>(value: &Value<'a>) -> Outcome<'a> {
     Ok(match value {
         Value::String(text) => Value::String(text.clone()),
-        Value::Bool(value) => Value::string(value.to_string()),
-        Value::Int(value) => Value::string(value.to_string()),
-        Value::Uint(value) => Value::string(value.to_string()),
-        Value::Double(value) => Value::string(text::float_g(*value)),
         Value::Null => Value::string("null"),
         Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => Value::string(text),
@@ -104,9 +100,13 @@ pub(crate) fn to_string<'a>(value: &Value<'a>) -> Outcome<'a> {
             Value::string(format!("{}s", text::float_f(time::duration_seconds(*nanos))))
         }
         Value::Timestamp(timestamp) => Value::string(time::format_timestamp(*timestamp)),
-        Value::Type(name) => Value::string(*name),
-        Value::Ip(address) => Value::string(address.to_string()),
-        Value::Cidr(cidr) => Value::string(cidr.to_string()),
+        Value::Bool(_)
+        | Value::Int(_)
+        | Value::Uint(_)
+        | Value::Double(_)
+        | Value::Type(_)
+        | Value::Ip(_)
+        | Value::Cidr(_) => Value::string(text::plain(value)),
         _ => return Err(refused(value, "string")),
     })
 }
@@ -185,16 +185,12 @@ fn parse_hexadecimal(text: &str) -> Option<f64> {
 
 /// The string that Go's reflection makes of a value that is used as a string.
 pub(crate) fn native_string(value: &Value<'_>) -> Option<String> {
-    Some(match value {
-        Value::String(text) => text.to_string(),
-        Value::Quantity(quantity) => quantity.to_string(),
-        Value::Semver(version) => version.to_string(),
-        Value::Ip(address) => address.to_string(),
-        Value::Cidr(cidr) => cidr.to_string(),
-        Value::Url(url) => url.to_string(),
-        Value::Optional(Some(value)) => return native_string(value),
-        _ => return None,
-    })
+    match value {
+        Value::Optional(Some(value)) => native_string(value),
+        Value::Format(_) => None,
+        Value::String(_) => Some(text::plain(value)),
+        _ => value.is_of_api_server().then(|| text::plain(value)),
+    }
 }
 
 /// The result of a selector as Go's bool, or why it is none.

@@ -49,15 +49,7 @@ pub(crate) fn method<'a>(ctx: &mut Context<'a>, left: &Value<'a>, right: &Value<
         (Value::Cidr(left), Value::Cidr(right)) => left == right,
         (Value::Url(left), Value::Url(right)) => left.to_string() == right.to_string(),
         (Value::Format(left), Value::Format(right)) => left.name == right.name,
-        (
-            Value::Quantity(_)
-            | Value::Semver(_)
-            | Value::Ip(_)
-            | Value::Cidr(_)
-            | Value::Url(_)
-            | Value::Format(_),
-            _,
-        ) => return Err(Fault::no_such_overload()),
+        _ if left.is_of_api_server() => return Err(Fault::no_such_overload()),
         _ => false,
     })
 }

@@ -3,8 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::{Text, Value, Version};
-use crate::device::AttributeList;
+use super::Value;
 
 /// A list, wherever its elements are.
 #[derive(Debug, Clone)]
@@ -14,7 +13,7 @@ pub(crate) enum List<'a> {
     /// lists takes for equal.
     Concat(Arc<Concat<'a>>),
     /// An attribute of the device.
-    Device(&'a AttributeList),
+    Device(&'a Elements<'a>),
     /// A list that a comprehension is appending to, by its number in the evaluation.
     Mutable(usize),
     /// The same behind another list, as long as it was when it was put there: a part of [`Self::Concat`].
@@ -143,7 +142,7 @@ impl<'a> List<'a> {
         match self {
             Self::Items(items) => items.len(),
             Self::Concat(concat) => concat.len,
-            Self::Device(list) => list.len(),
+            Self::Device(items) => items.len(),
             Self::Mutable(_) => 0,
             Self::Seen { len, .. } => *len as usize,
         }
@@ -191,16 +190,7 @@ impl<'a> List<'a> {
         let (list, index) = self.part(index);
         match list {
             Self::Items(items) => items.get(index).cloned(),
-            Self::Device(list) => match list {
-                AttributeList::Bools(items) => items.get(index).map(|item| Value::Bool(*item)),
-                AttributeList::Ints(items) => items.get(index).map(|item| Value::Int(*item)),
-                AttributeList::Strings(items) => items
-                    .get(index)
-                    .map(|item| Value::String(Text::Borrowed(item.as_str()))),
-                AttributeList::Versions(items) => items
-                    .get(index)
-                    .map(|item| Value::Semver(Version::Borrowed(item))),
-            },
+            Self::Device(items) => items.get(index).map(Value::borrow),
             Self::Concat(_) | Self::Mutable(_) | Self::Seen { .. } => None,
         }
     }

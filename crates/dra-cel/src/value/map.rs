@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::device::{DeviceInput, DeviceMap, Domain};
 use super::list::List;
-use super::{Amount, Cidr, Fault, Text, Value, Version, text};
-use crate::device::{Attribute, DeviceInput, Domain, find_domain};
+use super::{Cidr, Fault, Text, Value, text};
 use dra_values::Quantity;
 
 /// A map, wherever its entries are.
@@ -13,14 +13,10 @@ use dra_values::Quantity;
 pub(crate) enum Map<'a> {
     /// The variable `device`.
     Device(&'a DeviceInput),
-    /// Attributes by domain. Domains that do not exist are found, and empty.
-    Attributes(&'a DeviceInput),
-    /// Capacities by domain, likewise.
-    Capacities(&'a DeviceInput),
-    /// Attributes of one domain.
-    AttributeDomain(Option<&'a Domain<Attribute>>),
-    /// Capacities of one domain.
-    CapacityDomain(Option<&'a Domain<Quantity>>),
+    /// Attributes or capacities by domain. Domains that do not exist are found, and empty.
+    Domains(&'a DeviceInput, DeviceMap),
+    /// Those of one domain.
+    Domain(Option<&'a Domain>, DeviceMap),
     Entries(Arc<Entries<'a>>),
     /// A map that a comprehension is adding to, by its number in the evaluation.
     Mutable(usize),
@@ -33,8 +29,8 @@ pub(crate) enum Map<'a> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Entries<'a> {
     entries: Vec<(Value<'a>, Option<Value<'a>>)>,
-    /// Positions by key, once there are enough entries.
-    index: Option<HashMap<MapKey, usize>>,
+    /// Positions by key.
+    index: HashMap<MapKey, usize>,
     /// Maximum nesting of lists, maps and optionals in a key or value that was ever added.
     nesting: u32,
 }
@@ -56,16 +52,11 @@ pub(crate) enum MapKey {
     Cidr(Cidr),
     /// A value that Go compares by its address.
     Address(usize),
-    /// The attributes of the device.
-    Attributes,
-    /// Its capacities.
-    Capacities,
-    /// Values that Go recreates on each read, so that they never equal another key, such as another list or map of the device.
+    /// The attributes or the capacities of the device.
+    Domains(DeviceMap),
+    /// Values that never equal another key: NaN, and what Go recreates on each read, such as another list or map of the device.
     Alone,
 }
-
-/// Number of entries above which an index pays off.
-const INDEX_FROM: usize = 12;
 
 impl MapKey {
     /// The key.
@@ -80,7 +71,8 @@ impl MapKey {
             Value::Bool(value) => Self::Bool(*value),
             Value::Int(value) => Self::Int(*value),
             Value::Uint(value) => Self::Uint(*value),
-            // Both zeros are one key. A number that is not one equals nothing, and is never looked for.
+            Value::Double(value) if value.is_nan() => Self::Alone,
+            // Both zeros are one key.
             Value::Double(value) => Self::Double(if *value == 0.0 { 0 } else { value.to_bits() }),
             Value::String(Text::Shared(text)) => Self::String(Arc::clone(text)),
             Value::String(text) => Self::String(Arc::from(&**text)),
@@ -99,8 +91,7 @@ impl MapKey {
             Value::Optional(Some(value)) => Self::Address(Arc::as_ptr(value) as usize),
             Value::Optional(None) => Self::Address(0),
             // Made once for each device.
-            Value::Map(Map::Attributes(_)) => Self::Attributes,
-            Value::Map(Map::Capacities(_)) => Self::Capacities,
+            Value::Map(Map::Domains(_, map)) => Self::Domains(*map),
             // The last three never get here.
             Value::List(_) | Value::Map(_) | Value::Semver(_) | Value::Bytes(_) | Value::Format(_) => {
                 Self::Alone
@@ -114,19 +105,6 @@ pub(crate) fn hashable(value: &Value<'_>) -> Result<(), Unhashable> {
     match value {
         Value::Semver(_) | Value::Bytes(_) | Value::Format(_) => Err(Unhashable(value.go_type())),
         _ => Ok(()),
-    }
-}
-
-/// Returns whether two values are one key. Strings are by far the most frequent.
-fn same_key(left: &Value<'_>, right: &Value<'_>) -> bool {
-    match (left, right) {
-        (Value::String(left), Value::String(right)) => **left == **right,
-        (Value::Int(left), Value::Int(right)) => left == right,
-        (Value::Double(left), Value::Double(right)) => left == right,
-        _ => match (MapKey::of(left), MapKey::of(right)) {
-            (Ok(left), Ok(right)) => left == right && left != MapKey::Alone,
-            _ => false,
-        },
     }
 }
 
@@ -147,14 +125,8 @@ impl<'a> Entries<'a> {
     }
 
     fn position(&self, key: &Value<'_>) -> Option<usize> {
-        match &self.index {
-            Some(_) if matches!(key, Value::Double(value) if value.is_nan()) => None,
-            Some(index) => {
-                let key = MapKey::of(key).ok().filter(|key| *key != MapKey::Alone)?;
-                index.get(&key).copied()
-            }
-            None => self.entries.iter().position(|(other, _)| same_key(key, other)),
-        }
+        let key = MapKey::of(key).ok().filter(|key| *key != MapKey::Alone)?;
+        self.index.get(&key).copied()
     }
 
     /// Sets the value of a key.
@@ -170,31 +142,17 @@ impl<'a> Entries<'a> {
             self.entries[position].1 = value;
             return;
         }
+        self.index
+            .extend(MapKey::of(&key).map(|key| (key, self.entries.len())));
         self.entries.push((key, value));
-        self.index_last();
     }
 
     pub(crate) fn remove(&mut self, key: &Value<'_>) {
         if let Some(position) = self.position(key) {
             self.entries.remove(position);
-            self.index = None;
-        }
-    }
-
-    fn index_last(&mut self) {
-        if self.entries.len() < INDEX_FROM {
-            return;
-        }
-        let unindexed = if self.index.is_some() {
-            self.entries.len() - 1
-        } else {
-            0
-        };
-        let index = self.index.get_or_insert_default();
-        for (position, (key, _)) in self.entries.iter().enumerate().skip(unindexed) {
-            if let Ok(key) = MapKey::of(key) {
-                index.insert(key, position);
-            }
+            let keys = self.entries.iter().enumerate();
+            let keys = keys.filter_map(|(position, (key, _))| Some((MapKey::of(key).ok()?, position)));
+            self.index = keys.collect();
         }
     }
 
@@ -226,17 +184,6 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// The value of an attribute.
-pub(crate) fn attribute_value(attribute: &Attribute) -> Value<'_> {
-    match attribute {
-        Attribute::Bool(value) => Value::Bool(*value),
-        Attribute::Int(value) => Value::Int(*value),
-        Attribute::String(value) => Value::String(Text::Borrowed(value.as_str())),
-        Attribute::Version(value) => Value::Semver(Version::Borrowed(value)),
-        Attribute::List(list) => Value::List(List::Device(list)),
-    }
-}
-
 const DEVICE_FIELDS: [&str; 4] = ["allowMultipleAllocations", "attributes", "capacity", "driver"];
 
 impl<'a> Map<'a> {
@@ -249,8 +196,8 @@ impl<'a> Map<'a> {
         match self {
             Self::Entries(entries) => entries.nesting,
             // The attributes by domain, the domains, and lists of values.
-            Self::Device(_) | Self::Attributes(_) | Self::Capacities(_) => 3,
-            Self::AttributeDomain(_) | Self::CapacityDomain(_) => 1,
+            Self::Device(_) | Self::Domains(..) => 3,
+            Self::Domain(..) => 1,
             Self::Mutable(_) => 0,
         }
     }
@@ -258,7 +205,7 @@ impl<'a> Map<'a> {
     /// The name of its type in Go.
     pub(super) fn go_type(&self) -> &'static str {
         match self {
-            Self::Attributes(_) | Self::Capacities(_) => "cel.mapper",
+            Self::Domains(..) => "cel.mapper",
             Self::Mutable(_) => "*types.mutableMap",
             _ => "*types.baseMap",
         }
@@ -268,10 +215,8 @@ impl<'a> Map<'a> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Device(_) => DEVICE_FIELDS.len(),
-            Self::Attributes(device) => device.attributes.len(),
-            Self::Capacities(device) => device.capacities.len(),
-            Self::AttributeDomain(domain) => domain.map_or(0, |domain| domain.entries.len()),
-            Self::CapacityDomain(domain) => domain.map_or(0, |domain| domain.entries.len()),
+            Self::Domains(device, map) => device.domains(*map).len(),
+            Self::Domain(domain, _) => domain.map_or(0, |domain| domain.entries.len()),
             Self::Entries(entries) => entries.len(),
             // Upstream's mutable maps do not count what is added.
             Self::Mutable(_) => 0,
@@ -285,13 +230,8 @@ impl<'a> Map<'a> {
     /// The key cannot be looked up.
     pub(crate) fn contains(&self, key: &Value<'_>) -> Result<bool, Unhashable> {
         Ok(match (self, key) {
-            (Self::Attributes(device), Value::String(name)) => {
-                find_domain(&device.attributes, name).is_some()
-            }
-            (Self::Capacities(device), Value::String(name)) => {
-                find_domain(&device.capacities, name).is_some()
-            }
-            (Self::Attributes(_) | Self::Capacities(_), _) => false,
+            (Self::Domains(device, map), Value::String(name)) => device.domain(*map, name).is_some(),
+            (Self::Domains(..), _) => false,
             _ => self.look_up(key)?.is_some(),
         })
     }
@@ -316,7 +256,7 @@ impl<'a> Map<'a> {
         let name = match key {
             Value::String(name) => Some(&**name),
             // Go converts a key to a string where its type can be one, and where that is what the map has.
-            _ if matches!(self, Self::CapacityDomain(_)) => {
+            _ if matches!(self, Self::Domain(_, DeviceMap::Capacity)) => {
                 native = super::convert::native_string(key);
                 native.as_deref()
             }
@@ -324,19 +264,12 @@ impl<'a> Map<'a> {
         };
         match self {
             Self::Entries(entries) => entries.find(key).cloned(),
-            Self::Attributes(device) => {
-                let domain = name.and_then(|name| find_domain(&device.attributes, name));
-                Some(Value::Map(Map::AttributeDomain(domain)))
-            }
-            Self::Capacities(device) => {
-                let domain = name.and_then(|name| find_domain(&device.capacities, name));
-                Some(Value::Map(Map::CapacityDomain(domain)))
+            Self::Domains(device, map) => {
+                let domain = name.and_then(|name| device.domain(*map, name));
+                Some(Value::Map(Map::Domain(domain, *map)))
             }
             Self::Device(device) => device_field(device, name?),
-            Self::AttributeDomain(domain) => domain.and_then(|domain| domain.get(name?)).map(attribute_value),
-            Self::CapacityDomain(domain) => domain
-                .and_then(|domain| domain.get(name?))
-                .map(|quantity| Value::Quantity(Amount::Borrowed(quantity))),
+            Self::Domain(domain, _) => domain.and_then(|domain| domain.get(name?)),
             Self::Mutable(_) => None,
         }
     }
@@ -346,13 +279,9 @@ impl<'a> Map<'a> {
         let text = |name: &'a str| Value::String(Text::Borrowed(name));
         match self {
             Self::Device(_) => DEVICE_FIELDS.iter().map(|name| text(name)).collect(),
-            Self::Attributes(device) => device.attributes.iter().map(|of| text(&of.name)).collect(),
-            Self::Capacities(device) => device.capacities.iter().map(|of| text(&of.name)).collect(),
-            Self::AttributeDomain(domain) => domain.map_or_else(Vec::new, |domain| {
-                domain.entries.iter().map(|entry| text(&entry.name)).collect()
-            }),
-            Self::CapacityDomain(domain) => domain.map_or_else(Vec::new, |domain| {
-                domain.entries.iter().map(|entry| text(&entry.name)).collect()
+            Self::Domains(device, map) => device.domains(*map).iter().map(|of| text(&of.name)).collect(),
+            Self::Domain(domain, _) => domain.map_or_else(Vec::new, |domain| {
+                domain.entries.iter().map(|(name, _)| text(name)).collect()
             }),
             Self::Entries(entries) => entries.entries.iter().map(|(key, _)| key.clone()).collect(),
             Self::Mutable(_) => Vec::new(),
@@ -391,9 +320,7 @@ impl<'a> Map<'a> {
 pub(crate) fn device_field<'a>(device: &'a DeviceInput, name: &str) -> Option<Value<'a>> {
     Some(match name {
         "driver" => Value::String(Text::Borrowed(device.driver.as_str())),
-        "attributes" => Value::Map(Map::Attributes(device)),
-        "capacity" => Value::Map(Map::Capacities(device)),
         "allowMultipleAllocations" => Value::Bool(device.allow_multiple_allocations),
-        _ => return None,
+        _ => Value::Map(Map::Domains(device, DeviceMap::called(name)?)),
     })
 }

@@ -5,6 +5,7 @@
 //! [`convert`] turns types into each other, [`time`] knows durations and timestamps, [`text`] prints as Go does.
 
 pub(crate) mod convert;
+pub(crate) mod device;
 pub(crate) mod equality;
 pub(crate) mod fault;
 pub(crate) mod list;
@@ -126,6 +127,19 @@ impl<'a> Value<'a> {
         matches!(
             self,
             Self::String(_) | Self::Int(_) | Self::Uint(_) | Self::Bool(_) | Self::Double(_)
+        )
+    }
+
+    /// Returns whether the type is one of the API server's rather than of CEL.
+    pub(crate) fn is_of_api_server(&self) -> bool {
+        matches!(
+            self,
+            Self::Quantity(_)
+                | Self::Semver(_)
+                | Self::Ip(_)
+                | Self::Cidr(_)
+                | Self::Url(_)
+                | Self::Format(_)
         )
     }
 

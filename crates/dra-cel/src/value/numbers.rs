@@ -91,17 +91,17 @@ pub(crate) fn add<'a>(ctx: &mut Context<'a>, left: &Value<'a>, right: &Value<'a>
 }
 
 /// `left - right`, where `left` has [`Trait::Subtractor`].
-pub(crate) fn subtract<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
-    match (left, right) {
-        (Value::Int(left), Value::Int(right)) => int(left.checked_sub(*right)),
-        (Value::Uint(left), Value::Uint(right)) => uint(left.checked_sub(*right)),
-        (Value::Double(left), Value::Double(right)) => Ok(Value::Double(left - right)),
-        (Value::Duration(left), Value::Duration(right)) => duration(left.checked_sub(*right)),
-        (Value::Timestamp(left), Value::Duration(right)) => {
+pub(crate) fn subtract<'a>(_: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
+    match args {
+        [Value::Int(left), Value::Int(right)] => int(left.checked_sub(*right)),
+        [Value::Uint(left), Value::Uint(right)] => uint(left.checked_sub(*right)),
+        [Value::Double(left), Value::Double(right)] => Ok(Value::Double(left - right)),
+        [Value::Duration(left), Value::Duration(right)] => duration(left.checked_sub(*right)),
+        [Value::Timestamp(left), Value::Duration(right)] => {
             let negated = right.checked_neg().ok_or_else(int_overflow)?;
             time::add_duration(*left, negated).map(Value::Timestamp)
         }
-        (Value::Timestamp(left), Value::Timestamp(right)) => {
+        [Value::Timestamp(left), Value::Timestamp(right)] => {
             time::between(*left, *right).map(Value::Duration)
         }
         _ => Err(Fault::no_such_overload()),
@@ -109,46 +109,46 @@ pub(crate) fn subtract<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
 }
 
 /// `left * right`, where `left` has [`Trait::Multiplier`].
-pub(crate) fn multiply<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
-    match (left, right) {
-        (Value::Int(left), Value::Int(right)) => int(left.checked_mul(*right)),
-        (Value::Uint(left), Value::Uint(right)) => uint(left.checked_mul(*right)),
-        (Value::Double(left), Value::Double(right)) => Ok(Value::Double(left * right)),
+pub(crate) fn multiply<'a>(_: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
+    match args {
+        [Value::Int(left), Value::Int(right)] => int(left.checked_mul(*right)),
+        [Value::Uint(left), Value::Uint(right)] => uint(left.checked_mul(*right)),
+        [Value::Double(left), Value::Double(right)] => Ok(Value::Double(left * right)),
         _ => Err(Fault::no_such_overload()),
     }
 }
 
 /// `left / right`, where `left` has [`Trait::Divider`].
-pub(crate) fn divide<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
-    match (left, right) {
-        (Value::Int(_), Value::Int(0)) | (Value::Uint(_), Value::Uint(0)) => {
+pub(crate) fn divide<'a>(_: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
+    match args {
+        [Value::Int(_), Value::Int(0)] | [Value::Uint(_), Value::Uint(0)] => {
             Err(Fault::error("division by zero"))
         }
-        (Value::Int(left), Value::Int(right)) => int(left.checked_div(*right)),
-        (Value::Uint(left), Value::Uint(right)) => Ok(Value::Uint(left / right)),
-        (Value::Double(left), Value::Double(right)) => Ok(Value::Double(left / right)),
+        [Value::Int(left), Value::Int(right)] => int(left.checked_div(*right)),
+        [Value::Uint(left), Value::Uint(right)] => Ok(Value::Uint(left / right)),
+        [Value::Double(left), Value::Double(right)] => Ok(Value::Double(left / right)),
         _ => Err(Fault::no_such_overload()),
     }
 }
 
 /// `left % right`, where `left` has [`Trait::Modder`].
-pub(crate) fn modulo<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
-    match (left, right) {
-        (Value::Int(_), Value::Int(0)) | (Value::Uint(_), Value::Uint(0)) => {
+pub(crate) fn modulo<'a>(_: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
+    match args {
+        [Value::Int(_), Value::Int(0)] | [Value::Uint(_), Value::Uint(0)] => {
             Err(Fault::error("modulus by zero"))
         }
-        (Value::Int(left), Value::Int(right)) => int(left.checked_rem(*right)),
-        (Value::Uint(left), Value::Uint(right)) => Ok(Value::Uint(left % right)),
+        [Value::Int(left), Value::Int(right)] => int(left.checked_rem(*right)),
+        [Value::Uint(left), Value::Uint(right)] => Ok(Value::Uint(left % right)),
         _ => Err(Fault::no_such_overload()),
     }
 }
 
 /// `-value`, where `value` has [`Trait::Negator`].
-pub(crate) fn negate<'a>(value: &Value<'a>) -> Outcome<'a> {
-    match value {
-        Value::Int(value) => int(value.checked_neg()),
-        Value::Double(value) => Ok(Value::Double(-value)),
-        Value::Duration(value) => duration(value.checked_neg()),
+pub(crate) fn negate<'a>(_: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
+    match args {
+        [Value::Int(value)] => int(value.checked_neg()),
+        [Value::Double(value)] => Ok(Value::Double(-value)),
+        [Value::Duration(value)] => duration(value.checked_neg()),
         _ => Err(Fault::no_such_overload()),
     }
 }
@@ -166,10 +166,10 @@ pub(crate) fn compare(left: &Value<'_>, right: &Value<'_>) -> Result<Ordering, F
         (Value::Double(left), Value::Double(right)) => compare_doubles(*left, *right),
         (Value::Int(left), Value::Uint(right)) => compare_int_uint(*left, *right),
         (Value::Uint(left), Value::Int(right)) => compare_int_uint(*right, *left).reverse(),
-        (Value::Double(left), Value::Int(right)) => compare_double_int(*left, *right),
-        (Value::Int(left), Value::Double(right)) => compare_double_int(*right, *left).reverse(),
-        (Value::Double(left), Value::Uint(right)) => compare_double_uint(*left, *right),
-        (Value::Uint(left), Value::Double(right)) => compare_double_uint(*right, *left).reverse(),
+        (Value::Double(left), Value::Int(right)) => compare_doubles(*left, *right as f64),
+        (Value::Int(left), Value::Double(right)) => compare_doubles(*left as f64, *right),
+        (Value::Double(left), Value::Uint(right)) => compare_doubles(*left, *right as f64),
+        (Value::Uint(left), Value::Double(right)) => compare_doubles(*left as f64, *right),
         (Value::Bool(left), Value::Bool(right)) => left.cmp(right),
         (Value::String(left), Value::String(right)) => left.as_bytes().cmp(right.as_bytes()),
         (Value::Bytes(left), Value::Bytes(right)) => left.cmp(right),
@@ -181,45 +181,14 @@ pub(crate) fn compare(left: &Value<'_>, right: &Value<'_>) -> Result<Ordering, F
 
 /// Returns whether two numbers are equal, whatever their types. `None` if one is not a number.
 pub(crate) fn numbers_equal(left: &Value<'_>, right: &Value<'_>) -> Option<bool> {
-    Some(match (left, right) {
-        (Value::Int(left), Value::Int(right)) => left == right,
-        (Value::Uint(left), Value::Uint(right)) => left == right,
-        (Value::Double(left), Value::Double(right)) => left == right,
-        (Value::Int(left), Value::Uint(right)) | (Value::Uint(right), Value::Int(left)) => {
-            compare_int_uint(*left, *right).is_eq()
-        }
-        (Value::Double(left), Value::Int(right)) | (Value::Int(right), Value::Double(left)) => {
-            !left.is_nan() && compare_double_int(*left, *right).is_eq()
-        }
-        (Value::Double(left), Value::Uint(right)) | (Value::Uint(right), Value::Double(left)) => {
-            !left.is_nan() && compare_double_uint(*left, *right).is_eq()
-        }
-        _ => return None,
-    })
+    let is_number = |value: &Value<'_>| matches!(value, Value::Int(_) | Value::Uint(_) | Value::Double(_));
+    (is_number(left) && is_number(right)).then(|| compare(left, right) == Ok(Ordering::Equal))
 }
 
+/// The order of two floats that are numbers. An integer beside one is compared as the nearest float: what is beyond the integers of
+/// its type is beyond those floats too.
 fn compare_doubles(left: f64, right: f64) -> Ordering {
     left.partial_cmp(&right).unwrap_or(Ordering::Equal)
-}
-
-fn compare_double_int(left: f64, right: i64) -> Ordering {
-    if left < i64::MIN as f64 {
-        Ordering::Less
-    } else if left > i64::MAX as f64 {
-        Ordering::Greater
-    } else {
-        compare_doubles(left, right as f64)
-    }
-}
-
-fn compare_double_uint(left: f64, right: u64) -> Ordering {
-    if left < 0.0 {
-        Ordering::Less
-    } else if left > u64::MAX as f64 {
-        Ordering::Greater
-    } else {
-        compare_doubles(left, right as f64)
-    }
 }
 
 fn compare_int_uint(left: i64, right: u64) -> Ordering {

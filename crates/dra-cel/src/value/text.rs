@@ -120,34 +120,23 @@ fn write_map(map: &Map<'_>, out: &mut String) {
 fn go_duration(nanos: i64) -> String {
     let absolute = nanos.unsigned_abs();
     let sign = if nanos < 0 { "-" } else { "" };
-    let decimal = |unit: u64, name: &str| {
+    let decimal = |amount: u64, unit: u64, name: &str| {
         let digits = unit.ilog10() as usize;
-        let fraction = format!("{:0digits$}", absolute % unit);
+        let fraction = format!("{:0digits$}", amount % unit);
         let fraction = fraction.trim_end_matches('0');
         let dot = if fraction.is_empty() { "" } else { "." };
-        format!("{sign}{}{dot}{fraction}{name}", absolute / unit)
+        format!("{}{dot}{fraction}{name}", amount / unit)
     };
+    let minutes = absolute / 60_000_000_000;
+    let seconds = decimal(absolute % 60_000_000_000, 1_000_000_000, "s");
     match absolute {
         0 => "0s".to_owned(),
         1..1_000 => format!("{sign}{absolute}ns"),
-        1_000..1_000_000 => decimal(1_000, "µs"),
-        1_000_000..1_000_000_000 => decimal(1_000_000, "ms"),
-        _ => {
-            let seconds = absolute / 1_000_000_000;
-            let fraction = format!("{:09}", absolute % 1_000_000_000);
-            let fraction = fraction.trim_end_matches('0');
-            let dot = if fraction.is_empty() { "" } else { "." };
-            let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
-            let mut out = sign.to_owned();
-            if hours > 0 {
-                let _ = write!(out, "{hours}h");
-            }
-            if hours > 0 || minutes > 0 {
-                let _ = write!(out, "{minutes}m");
-            }
-            let _ = write!(out, "{}{dot}{fraction}s", seconds % 60);
-            out
-        }
+        1_000..1_000_000 => format!("{sign}{}", decimal(absolute, 1_000, "µs")),
+        1_000_000..1_000_000_000 => format!("{sign}{}", decimal(absolute, 1_000_000, "ms")),
+        _ if minutes == 0 => format!("{sign}{seconds}"),
+        _ if minutes < 60 => format!("{sign}{minutes}m{seconds}"),
+        _ => format!("{sign}{}h{}m{seconds}", minutes / 60, minutes % 60),
     }
 }
 

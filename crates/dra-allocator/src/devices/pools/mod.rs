@@ -34,13 +34,11 @@ const MOST_VIEWS: usize = 256;
 /// Known views of a pool so far; none if a newer generation reaches other nodes only.
 #[derive(Debug, Default)]
 struct KnownViews {
-    /// Of a pool with one slice, or with slices of one node: every node that they reach sees the same.
+    /// Of a pool with slices of one node, which sees all of them.
     only: OnceLock<Option<Arc<PoolView>>>,
     /// Of other pools, by the places of the slices that reach a node.
-    by_slices: Mutex<Option<Box<ViewsBySlices>>>,
+    by_slices: Mutex<HashMap<Vec<u32>, Option<Arc<PoolView>>, RandomState>>,
 }
-
-type ViewsBySlices = HashMap<Vec<u32>, Option<Arc<PoolView>>, RandomState>;
 
 /// Every slice of a pool, whatever its generation, by name.
 #[derive(Debug)]
@@ -59,18 +57,11 @@ struct PoolIndex {
     all: Vec<PoolSlices>,
     by_id: HashMap<PoolId, u32, RandomState>,
     /// Pools with slices of one node only, by that node.
-    of_node: HashMap<Str, Reached, RandomState>,
+    of_node: HashMap<Str, BTreeSet<u32>, RandomState>,
     /// Pools with other slices.
     shared: BTreeSet<u32>,
     /// Cost of finding their slices that reach a node.
     shared_looks: usize,
-}
-
-/// Pools with slices of one node: mostly one.
-#[derive(Debug)]
-struct Reached {
-    first: u32,
-    others: BTreeSet<u32>,
 }
 
 /// The pools of a cluster and what is known of them so far. A clone shares both.
@@ -84,16 +75,6 @@ pub(crate) struct Pools {
     features: Features,
     rules: Arc<[Arc<TaintRule>]>,
     meter: Arc<Meter>,
-}
-
-impl Reached {
-    fn pools(&self) -> impl Iterator<Item = u32> {
-        std::iter::once(self.first).chain(self.others.iter().copied())
-    }
-
-    fn has(&self, pool: u32) -> bool {
-        self.first == pool || self.others.contains(&pool)
-    }
 }
 
 impl PoolIndex {
@@ -115,19 +96,9 @@ impl PoolIndex {
                     index.all.len() as u32 - 1
                 });
             match node {
-                Some(node) => {
-                    let reached = index.of_node.entry(node.clone()).or_insert_with(|| Reached {
-                        first: pool,
-                        others: BTreeSet::new(),
-                    });
-                    if reached.first != pool {
-                        reached.others.insert(pool);
-                    }
-                }
-                None => {
-                    index.shared.insert(pool);
-                }
-            }
+                Some(node) => index.of_node.entry(node.clone()).or_default().insert(pool),
+                None => index.shared.insert(pool),
+            };
             let known = &mut index.all[pool as usize];
             if known.node.as_ref() != node {
                 known.node = None;
@@ -152,29 +123,19 @@ impl PoolIndex {
 }
 
 impl Pools {
-    /// Groups `slices`, which come in the order of their names.
-    pub(crate) fn new<'a>(
-        slices: impl Iterator<Item = &'a Arc<Slice>>,
-        rules: impl Iterator<Item = &'a Arc<TaintRule>>,
-        features: Features,
-        selectors: &SelectorCache,
-    ) -> Self {
-        let mut pools = Self {
-            index: Arc::new(PoolIndex::new(
-                slices.map(|slice| selectors.number(slice)),
-                features,
-            )),
+    /// No pools.
+    pub(crate) fn new(features: Features, meter: &Arc<Meter>) -> Self {
+        Self {
+            index: Arc::default(),
             views: Arc::default(),
             changed: HashMap::default(),
             features,
             rules: Arc::default(),
-            meter: Arc::clone(selectors.meter()),
-        };
-        pools.replace_rules(rules);
-        pools
+            meter: Arc::clone(meter),
+        }
     }
 
-    /// Groups other slices. Devices of those that are known keep their numbers.
+    /// Groups `slices`, which come in the order of their names. Devices of those that are known keep their numbers.
     pub(crate) fn replace_slices<'a>(
         &mut self,
         slices: impl Iterator<Item = &'a Arc<Slice>>,
@@ -185,29 +146,8 @@ impl Pools {
             let numbered = known.numbered(slice);
             numbered.map_or_else(|| selectors.number(slice), Arc::clone)
         });
-        let index = PoolIndex::new(numbered, self.features);
-        self.index = Arc::new(index);
+        self.index = Arc::new(PoolIndex::new(numbered, self.features));
         self.forget_all();
-    }
-
-    /// The pools of another cluster. Devices of slices that are known keep their numbers.
-    pub(crate) fn beside<'a>(
-        &self,
-        slices: impl Iterator<Item = &'a Arc<Slice>>,
-        rules: impl Iterator<Item = &'a Arc<TaintRule>>,
-        selectors: &SelectorCache,
-    ) -> Self {
-        let mut pools = Self {
-            index: Arc::clone(&self.index),
-            views: Arc::default(),
-            changed: HashMap::default(),
-            features: self.features,
-            rules: Arc::default(),
-            meter: Arc::clone(&self.meter),
-        };
-        pools.replace_slices(slices, selectors);
-        pools.replace_rules(rules);
-        pools
     }
 
     /// Takes other rules.
@@ -242,8 +182,8 @@ impl Pools {
         let own = self.index.of_node.get(&node.metadata.name);
         let mut looks = self.looks(own);
         let mut views = Vec::new();
-        let reached = self.each_pool(own, |pool| {
-            if let Some(view) = self.view(pool, node, allocated)? {
+        let reached: Result<(), String> = self.reached(own).try_for_each(|pool| {
+            if let Some(view) = self.view(*pool, node, allocated)? {
                 looks += view.size();
                 views.push(view);
             }
@@ -257,18 +197,11 @@ impl Pools {
         Ok(views)
     }
 
-    /// Calls `look` for each pool that a node with `own` pools may reach.
-    fn each_pool(
-        &self,
-        own: Option<&Reached>,
-        mut look: impl FnMut(u32) -> Result<(), String>,
-    ) -> Result<(), String> {
-        if let Some(own) = own {
-            own.pools().try_for_each(&mut look)?;
-        }
-        let is_own = |pool: u32| own.is_some_and(|own| own.has(pool));
-        let mut others = self.index.shared.iter().filter(|pool| !is_own(**pool));
-        others.try_for_each(|pool| look(*pool))
+    /// The pools that a node with `own` pools may reach.
+    fn reached<'s>(&'s self, own: Option<&'s BTreeSet<u32>>) -> impl Iterator<Item = &'s u32> {
+        let is_other = move |pool: &&u32| own.is_none_or(|own| !own.contains(pool));
+        let others = self.index.shared.iter().filter(is_other);
+        own.into_iter().flatten().chain(others)
     }
 
     /// Returns how much it takes to see which slices reach a node.
@@ -276,9 +209,9 @@ impl Pools {
         self.looks(self.index.of_node.get(&node.metadata.name))
     }
 
-    fn looks(&self, own: Option<&Reached>) -> usize {
-        let own = own.iter().flat_map(|own| own.pools());
-        let of_own = own.map(|pool| self.index.all[pool as usize].looks);
+    fn looks(&self, own: Option<&BTreeSet<u32>>) -> usize {
+        let own = own.into_iter().flatten();
+        let of_own = own.map(|pool| self.index.all[*pool as usize].looks);
         of_own.sum::<usize>() + self.index.shared_looks
     }
 
@@ -304,19 +237,6 @@ impl Pools {
             let allocated = allocated.pool(&pool.id);
             self.build(pool, relevant, allocated).map(Arc::new)
         };
-        if let [only] = pool.slices.as_slice() {
-            let view = views.only.get_or_init(|| {
-                if self.is_ignored(&only.slice) {
-                    return None;
-                }
-                build(&[0])
-            });
-            return Ok(match view {
-                // A slice that is ignored must not be asked whom it reaches, which may be an error.
-                Some(view) if self.reaches(&only.slice, node)? => Some(Arc::clone(view)),
-                _ => None,
-            });
-        }
         if pool.node.is_some()
             && let Some(view) = views.only.get()
         {
@@ -331,7 +251,6 @@ impl Pools {
             return Ok(view.clone());
         }
         let mut views = views.by_slices.lock().unwrap_or_else(PoisonError::into_inner);
-        let views = views.get_or_insert_default();
         if let Some(view) = views.get(&relevant) {
             return Ok(view.clone());
         }
@@ -424,6 +343,7 @@ impl Pools {
                     Some(name) => named && *name == node.metadata.name,
                     None => !named,
                 };
+                // A slice that is ignored must not be asked whom it reaches, which may be an error.
                 if !visible || self.is_ignored(slice) || !self.reaches(slice, node)? {
                     continue;
                 }

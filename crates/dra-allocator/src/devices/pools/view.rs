@@ -11,7 +11,7 @@ use typed_index_collections::TiVec;
 use dra_model::{Device, PoolId, Slice, Taint, TaintRule};
 
 use super::super::allocated::{PoolState, TakenDevice};
-use super::super::counters::{CounterIndex, CounterIx, Counters, InView, PoolFault, PoolWide, SetIx};
+use super::super::counters::{CounterIndex, CounterIx, Counters, InView, PoolFault, SetIx};
 use super::super::rules::{rule_matches_in_pool, rule_matches_pool};
 use super::super::selectors::{Numbered, NumberedSlice};
 use super::super::taints::keeps_off;
@@ -40,7 +40,7 @@ pub(crate) struct PoolView {
     /// Some device is not taken as a whole.
     pub(crate) has_free_devices: bool,
     /// Shared counters of the pool.
-    pub(crate) counters: PoolWide,
+    pub(crate) counters: Counters,
     /// Pools with binding conditions come after those without.
     pub(crate) has_binding_conditions: bool,
     /// Not all of its slices are there, whatever else is wrong with it.
@@ -186,7 +186,7 @@ impl Pools {
             slices: Vec::new(),
             devices: TiVec::new(),
             has_free_devices: false,
-            counters: PoolWide::default(),
+            counters: Counters::default(),
             // Also where the pool contradicts itself.
             has_binding_conditions: self.features.release.pool_is_of_node
                 && relevant
@@ -262,7 +262,7 @@ impl Pools {
                 return Ok(Counters::default());
             }
             let index = CounterIndex::new(&counter_slices, self.features.compatibility_groups)?;
-            let taken = |device: &Device| allocated.is_some_and(|pool| pool.has(&device.name));
+            let taken = |device: &Device| allocated.is_some_and(|pool| pool.contains_key(&device.name));
             index.build(
                 targeting.iter().map(|numbered| &*numbered.slice),
                 others.iter().map(|numbered| &*numbered.slice),
@@ -270,7 +270,7 @@ impl Pools {
             )
         });
         match counters {
-            Ok(counters) => view.counters = counters.into(),
+            Ok(counters) => view.counters = counters,
             Err(why) => {
                 view.status = PoolStatus::Invalid(why);
                 return Some(view);
@@ -300,10 +300,9 @@ impl Pools {
             .map(|numbered| numbered.slice.spec.devices.len())
             .sum();
         let mut devices = TiVec::with_capacity(total);
-        let mut next = 0;
         for (place, numbered) in (0..).zip(&view.slices) {
             for (index, device) in (0..).zip(&numbered.slice.spec.devices) {
-                let state = allocated.and_then(|pool| pool.device(&device.name, &mut next));
+                let state = allocated.and_then(|pool| pool.get(&device.name));
                 devices.push(self.pool_device((place, index), device, state));
             }
         }

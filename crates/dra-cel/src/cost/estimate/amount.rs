@@ -28,6 +28,12 @@ impl Range {
         Self { min: 0, max }
     }
 
+    /// The beginning of a union; the union itself if it `is_empty`.
+    pub(super) fn before_union(is_empty: bool) -> Self {
+        let min = if is_empty { 0 } else { u64::MAX };
+        Self { min, max: 0 }
+    }
+
     pub(super) fn add(self, other: Self) -> Self {
         Self {
             min: self.min.saturating_add(other.min),

@@ -4,7 +4,6 @@
 //! `library/cost.go`, `EstimateCallCost` (apiserver v0.37.1), and `checker/cost.go`.
 
 use super::amount::Range;
-use super::place::Limits;
 use super::{CallEstimate, Node};
 use crate::ast::{ExprKind, Literal, operators};
 use crate::cost::{LIST_BASE, REGEX_FACTOR, Rule, STRING_FACTOR, STRUCT_BASE};
@@ -43,16 +42,15 @@ fn allocating(factor: f64, size: Range) -> Range {
 }
 
 /// The type and the size of the elements of a list.
-fn elements<'e>(limits: &Limits, list: &Node<'e>) -> Option<(&'e Type, Range)> {
+fn elements<'e>(list: &Node<'e>) -> Option<(&'e Type, Range)> {
     let of = list.of.params().into_iter().next()?;
-    let size = limits.size(list.place.step("@items"));
-    Some((of, size.unwrap_or(Range::ANY)))
+    Some((of, list.place.step("@items").size().unwrap_or(Range::ANY)))
 }
 
 /// The estimate of a call. `args` begin with the receiver.
-pub(super) fn estimate(limits: &Limits, function: &str, overload: &str, args: &[Node<'_>]) -> CallEstimate {
+pub(super) fn estimate(release: Release, function: &str, overload: &str, args: &[Node<'_>]) -> CallEstimate {
     let size = |position: usize| args.get(position).map_or(Range::ANY, Node::size_or_any);
-    let made = made(limits, function, overload, args);
+    let made = made(function, overload, args);
     let parsing = |parses: bool| {
         if parses {
             size(1).traversed()
@@ -77,7 +75,7 @@ pub(super) fn estimate(limits: &Limits, function: &str, overload: &str, args: &[
         (Rule::Sets(factor), _) => size(0).multiply(size(1)).times(factor).add(ONE),
         // Whatever the receiver is.
         (Rule::Traversal, _) if overload == "dra_includes_dyn_dyn" => ATTRIBUTE_VALUES,
-        (Rule::Traversal, [list, ..]) => match elements(limits, list) {
+        (Rule::Traversal, [list, ..]) => match elements(list) {
             Some((Type::String | Type::Bytes, size_of_each)) => {
                 size(0).multiply(ONE.add(size_of_each.traversed()))
             }
@@ -87,7 +85,7 @@ pub(super) fn estimate(limits: &Limits, function: &str, overload: &str, args: &[
         },
         (Rule::Text(position, factor), _) => size(position).times(factor),
         (Rule::JoinResult, _) => made.unwrap_or(Range::ANY).traversed(),
-        (Rule::Matches, _) if overload == "matches" && limits.release.overlooks_matches => ONE,
+        (Rule::Matches, _) if overload == "matches" && release.overlooks_matches => ONE,
         (Rule::Find | Rule::Matches, _) => size(0).add(ONE).traversed().multiply(size(1).matched()),
         (Rule::ContainsIp { parses }, _) => ADDRESS.add(ADDRESS).traversed().add(parsing(parses)),
         (Rule::ContainsCidr { parses }, _) => {
@@ -103,11 +101,11 @@ pub(super) fn estimate(limits: &Limits, function: &str, overload: &str, args: &[
         (Rule::Contains, _) => size(0).traversed().multiply(size(1).traversed()),
         _ => ONE,
     };
-    CallEstimate { cost, size: made }
+    (cost, made)
 }
 
 /// The size of what a call makes, if it is known.
-fn made(limits: &Limits, function: &str, overload: &str, args: &[Node<'_>]) -> Option<Range> {
+fn made(function: &str, overload: &str, args: &[Node<'_>]) -> Option<Range> {
     let size = Node::size_or_any;
     Some(match (function, args) {
         ("slice", [list, start, end]) => {
@@ -127,8 +125,7 @@ fn made(limits: &Limits, function: &str, overload: &str, args: &[Node<'_>]) -> O
         ("split" | "find" | "findAll", [text, ..]) => Range::up_to(size(text).max),
         ("join", [list, separator @ ..]) => {
             let length = size(list);
-            let joined =
-                elements(limits, list).map_or(Range::fixed(0), |(_, element)| length.multiply(element));
+            let joined = elements(list).map_or(Range::fixed(0), |(_, element)| length.multiply(element));
             let separators = Range {
                 min: length.min.saturating_sub(1),
                 max: length.max.saturating_sub(1),

@@ -4,7 +4,6 @@
 //! declared types. Names in the domains of attributes are indistinguishable from fields, so a path can lose its way.
 
 use super::amount::Range;
-use crate::release::Release;
 
 /// The end of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,35 +45,26 @@ impl Place {
     }
 }
 
-/// Limits that depend on the release.
-#[derive(Debug)]
-pub(super) struct Limits {
-    /// Of the characters or elements of an attribute.
-    pub(super) attribute: u64,
-    /// The rules of the release.
-    pub(super) release: Release,
-}
-
 /// Domains, and names in a domain, that a device can have.
 const MAX_NAMES: u64 = 32;
 const MAX_DRIVER: u64 = 63;
 const MAX_DOMAIN: u64 = 63;
 const MAX_IDENTIFIER: u64 = 32;
+/// The most elements or characters that an attribute can have.
+const MAX_ATTRIBUTE: u64 = 64;
 
-impl Limits {
-    /// The size of what is at `place`.
-    pub(super) fn size(&self, place: Place) -> Option<Range> {
-        let max = match place {
-            Place::Nowhere | Place::Lost => return None,
-            Place::Device | Place::Capacity => 0,
-            Place::AllowMultipleAllocations => 1,
-            Place::Driver => MAX_DRIVER,
-            Place::DomainName => MAX_DOMAIN,
-            Place::Identifier => MAX_IDENTIFIER,
-            Place::Attribute => self.attribute,
-            Place::Attributes | Place::AttributeDomain | Place::Capacities | Place::CapacityDomain => {
-                MAX_NAMES
-            }
+impl Place {
+    /// The size of what is there.
+    pub(super) fn size(self) -> Option<Range> {
+        let max = match self {
+            Self::Nowhere | Self::Lost => return None,
+            Self::Device | Self::Capacity => 0,
+            Self::AllowMultipleAllocations => 1,
+            Self::Driver => MAX_DRIVER,
+            Self::DomainName => MAX_DOMAIN,
+            Self::Identifier => MAX_IDENTIFIER,
+            Self::Attribute => MAX_ATTRIBUTE,
+            Self::Attributes | Self::AttributeDomain | Self::Capacities | Self::CapacityDomain => MAX_NAMES,
         };
         Some(Range::up_to(max))
     }

@@ -5,6 +5,7 @@
 mod escape;
 
 use escape::{escape, parse_repeat};
+use regex_syntax::ast::ClassAsciiKind;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, Look, Repetition};
 
 /// Nesting of the tree. Go allows 1,000; the engine compiles recursively, and real expressions nest a few levels.
@@ -123,26 +124,6 @@ fn class(class: ClassUnicode) -> Hir {
 const DIGIT: &[(char, char)] = &[('0', '9')];
 const SPACE: &[(char, char)] = &[('\t', '\n'), ('\u{c}', '\r'), (' ', ' ')];
 const WORD: &[(char, char)] = &[('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')];
-
-fn posix(name: &str) -> Option<&'static [(char, char)]> {
-    Some(match name {
-        "alnum" => &[('0', '9'), ('A', 'Z'), ('a', 'z')],
-        "alpha" => &[('A', 'Z'), ('a', 'z')],
-        "ascii" => &[('\0', '\u{7f}')],
-        "blank" => &[('\t', '\t'), (' ', ' ')],
-        "cntrl" => &[('\0', '\u{1f}'), ('\u{7f}', '\u{7f}')],
-        "digit" => DIGIT,
-        "graph" => &[('!', '~')],
-        "lower" => &[('a', 'z')],
-        "print" => &[(' ', '~')],
-        "punct" => &[('!', '/'), (':', '@'), ('[', '`'), ('{', '~')],
-        "space" => &[('\t', '\r'), (' ', ' ')],
-        "upper" => &[('A', 'Z')],
-        "word" => WORD,
-        "xdigit" => &[('0', '9'), ('A', 'F'), ('a', 'f')],
-        _ => return None,
-    })
-}
 
 impl<'p> Parser<'p> {
     fn open(&mut self) {
@@ -468,8 +449,8 @@ impl<'p> Parser<'p> {
                     Some(name) => (name, true),
                     None => (&after[..end], false),
                 };
-                let ranges = posix(name).ok_or_else(|| error("invalid character class range", text))?;
-                let mut named = self.folded(class_of(ranges));
+                let named = posix_class(name).ok_or_else(|| error("invalid character class range", text))?;
+                let mut named = self.folded(named);
                 if negate {
                     named.negate();
                 }
@@ -523,10 +504,18 @@ fn named_class(name: &str) -> Option<ClassUnicode> {
     {
         return None;
     }
-    let hir = regex_syntax::Parser::new()
-        .parse(&format!(r"\p{{{name}}}"))
-        .ok()?;
-    match hir.into_kind() {
+    class_by_engine(&format!(r"\p{{{name}}}"))
+}
+
+/// A class by the name that POSIX gives it.
+fn posix_class(name: &str) -> Option<ClassUnicode> {
+    ClassAsciiKind::from_name(name)?;
+    class_by_engine(&format!("[[:{name}:]]"))
+}
+
+/// Reads a pattern of one class that the engine's own syntax has, too.
+fn class_by_engine(pattern: &str) -> Option<ClassUnicode> {
+    match regex_syntax::Parser::new().parse(pattern).ok()?.into_kind() {
         regex_syntax::hir::HirKind::Class(Class::Unicode(set)) => Some(set),
         _ => None,
     }

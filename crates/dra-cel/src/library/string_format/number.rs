@@ -77,24 +77,13 @@ fn scientific(value: f64) -> String {
         Some(exponent) => ("⁻", exponent),
         None => ("", exponent),
     };
-    let raised: String = format!("{exponent:0>2}").chars().map(superscript).collect();
+    let exponent = format!("{exponent:0>2}");
+    let digit = |digit: char| SUPERSCRIPTS.get(digit.to_digit(10)? as usize);
+    let raised: String = exponent.chars().filter_map(digit).collect();
     format!("{sign}{digits}×10{exponent_sign}{raised}")
 }
 
-fn superscript(digit: char) -> char {
-    match digit {
-        '1' => '¹',
-        '2' => '²',
-        '3' => '³',
-        '4' => '⁴',
-        '5' => '⁵',
-        '6' => '⁶',
-        '7' => '⁷',
-        '8' => '⁸',
-        '9' => '⁹',
-        _ => '⁰',
-    }
-}
+const SUPERSCRIPTS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
 
 #[cfg(test)]
 mod tests {
