@@ -29,7 +29,7 @@ impl Time {
         self.0.as_nanosecond().div_euclid(1_000_000_000) as i64
     }
 
-    /// The last whole second up to this instant, which is what objects of Kubernetes tell of it.
+    /// The last whole second up to this instant, as objects of Kubernetes have it.
     #[must_use]
     pub fn whole_seconds(self) -> Self {
         Self::from_unix_seconds(self.unix_seconds())

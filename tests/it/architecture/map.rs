@@ -23,6 +23,32 @@ fn the_map_has_the_first_sentence_of_each_directory() {
     generated::check(PAGE, &with_sentences(&page, &documented(Crate::all())));
 }
 
+/// Pages send readers to files and folders of the repository.
+#[test]
+fn every_path_in_the_pages_exists() {
+    let mut pages = vec![root().join("docs")];
+    let mut missing = Vec::new();
+    while let Some(page) = pages.pop() {
+        if page.is_dir() {
+            let inside = std::fs::read_dir(&page).expect("a folder of the book");
+            pages.extend(inside.map(|entry| entry.expect("an entry").path()));
+        } else if page.extension().is_some_and(|end| end == "md") {
+            let text = std::fs::read_to_string(&page).expect("a page");
+            let paths = text.split('`').skip(1).step_by(2).filter(|code| {
+                let is_below = |folder| code.starts_with(folder);
+                ["crates/", "src/", "tests/", "benches/"]
+                    .into_iter()
+                    .any(is_below)
+                    && !code
+                        .contains(|c: char| c.is_whitespace() || "*<{".contains(c) || c.is_ascii_uppercase())
+            });
+            let absent = paths.filter(|path| !root().join(path).exists());
+            missing.extend(absent.map(|path| format!("{}: `{path}`", page.display())));
+        }
+    }
+    assert!(missing.is_empty(), "\n{}", missing.join("\n"));
+}
+
 #[test]
 fn every_file_is_part_of_the_crate() {
     let found: Vec<_> = Crate::all().iter().flat_map(orphans).collect();

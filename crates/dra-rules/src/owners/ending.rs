@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::lineage::LEADER_WORKER_SET;
+use super::rollout::readiness;
 use super::{KUEUE, Lineage, is_ready};
 use dra_model::{Cluster, Key, Owner, OwnerReference, Pod, Time};
 
@@ -40,9 +41,7 @@ type Newest = (bool, Reverse<Option<Time>>);
 
 /// When the pod has its turn, if its Job is to run fewer at a time. Mirrors `controller_utils.go`, `ActivePods.Less`, v1.37.2.
 pub(crate) fn turn(pod: &Pod) -> Turn {
-    let ready = pod
-        .condition("Ready")
-        .filter(|condition| condition.status == "True");
+    let ready = readiness(pod).filter(|condition| condition.status == "True");
     let phase = match pod.status.phase.as_str() {
         "Pending" => 0,
         "Running" => 2,

@@ -3,12 +3,16 @@
 use std::sync::Arc;
 
 use super::Lineage;
-use dra_model::{Cluster, Owner, Pod, Strategy};
+use dra_model::{Cluster, Condition, Owner, Pod, Strategy};
+
+/// The condition that says whether the pod is ready.
+pub(super) fn readiness(pod: &Pod) -> Option<&Condition> {
+    pod.condition("Ready")
+}
 
 /// Returns whether the pod runs, and nothing says that it is not ready.
 pub fn is_ready(pod: &Pod) -> bool {
-    let ready = pod.condition("Ready");
-    pod.status.phase == "Running" && ready.is_none_or(|ready| ready.status == "True")
+    pod.status.phase == "Running" && readiness(pod).is_none_or(|ready| ready.status == "True")
 }
 
 /// Returns whether the pod has its node and is not ready yet.

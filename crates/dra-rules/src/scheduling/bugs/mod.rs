@@ -626,7 +626,7 @@ pub fn exposures(cluster: &Cluster) -> Vec<Exposure> {
 }
 
 fn exposed(view: &View<'_>) -> Vec<Exposure> {
-    // One pod that is to be scheduled says nothing of other components.
+    // One pod that is to be scheduled does not concern other components.
     let concerns = |bug: &&Bug| bug.component == Component::Scheduler || !view.is_of_one_pod;
     BUGS.iter()
         .filter(concerns)
