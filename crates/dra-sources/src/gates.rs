@@ -309,11 +309,12 @@ impl ControlPlanePod {
     }
 }
 
+/// How a line of metrics about a feature gate begins.
+pub(crate) const FEATURE: &str = "kubernetes_feature_enabled{";
+
 /// One line of metrics: `kubernetes_feature_enabled{name="DRADeviceTaints",stage="BETA"} 1`.
 pub(crate) fn from_metric(line: &str) -> Option<(Gate, bool)> {
-    let (labels, value) = line
-        .strip_prefix("kubernetes_feature_enabled{")?
-        .split_once('}')?;
+    let (labels, value) = line.strip_prefix(FEATURE)?.split_once('}')?;
     let name = labels
         .split(',')
         .find_map(|label| label.trim().strip_prefix("name=\"")?.strip_suffix('"'))?;

@@ -10,7 +10,7 @@ use super::Live;
 use super::discovery::Served;
 use super::error::Error;
 use super::request::{Items, JSON};
-use crate::gates::{ControlPlanePod, environment, from_metric};
+use crate::gates::{ControlPlanePod, FEATURE, environment, from_metric};
 use crate::scheduler_config::profiles;
 use dra_model::{Component, Environment, Evidence, Gate, GateState, Kind, SchedulerProfile};
 
@@ -129,40 +129,51 @@ async fn metrics(live: &Live) -> Result<Gates, Error> {
     let Some(mut answer) = perhaps(live.open("/metrics", "text/plain", what).await)? else {
         return Ok(Gates::new());
     };
-    let (mut found, mut text, mut bytes) = (Vec::new(), Vec::new(), 0);
+    let (mut reader, mut bytes) = (MetricsReader::default(), 0);
     while let Some(Some(piece)) = perhaps(answer.next().await)? {
-        text.extend_from_slice(&piece);
         bytes += piece.len();
-        if bytes > METRICS_LIMIT {
+        if reader.take(&piece) || bytes > METRICS_LIMIT {
             break;
-        }
-        if piece.contains(&b'\n') {
-            let more = features(&mut text);
-            // They stand together.
-            if more.is_empty() && !found.is_empty() {
-                break;
-            }
-            found.extend(more);
         }
     }
     let state = |enabled| GateState {
         enabled,
         evidence: Evidence::Metrics,
     };
-    let found = found.into_iter();
+    let found = reader.found.into_iter();
     Ok(found
         .map(|(gate, enabled)| (Component::ApiServer, gate, state(enabled)))
         .collect())
 }
 
-/// The features in the lines of `text` that are complete, which go.
-fn features(text: &mut Vec<u8>) -> Vec<(Gate, bool)> {
-    let end = memchr::memrchr(b'\n', text).map_or(0, |last| last + 1);
-    let whole: Vec<u8> = text.drain(..end).collect();
-    let lines = whole.split(|byte| *byte == b'\n');
-    lines
-        .filter_map(|line| from_metric(std::str::from_utf8(line).ok()?))
-        .collect()
+/// Picks the lines about features from metrics, which come in pieces of any size. These lines stand together.
+#[derive(Default)]
+struct MetricsReader {
+    /// The begin of a line whose end has not come yet.
+    text: Vec<u8>,
+    found: Vec<(Gate, bool)>,
+    has_begun: bool,
+}
+
+impl MetricsReader {
+    /// Returns whether the lines about features are over. Most of these are about gates that nothing here depends on.
+    fn take(&mut self, piece: &[u8]) -> bool {
+        self.text.extend_from_slice(piece);
+        if !piece.contains(&b'\n') {
+            return false;
+        }
+        let end = memchr::memrchr(b'\n', &self.text).map_or(0, |last| last + 1);
+        let whole: Vec<u8> = self.text.drain(..end).collect();
+        let is_feature = |line: &&[u8]| line.starts_with(FEATURE.as_bytes());
+        let mut features = whole.split(|byte| *byte == b'\n').filter(is_feature).peekable();
+        if features.peek().is_none() {
+            return self.has_begun;
+        }
+        self.has_begun = true;
+        let features = features.filter_map(|line| from_metric(std::str::from_utf8(line).ok()?));
+        self.found.extend(features);
+        false
+    }
 }
 
 /// Nothing where a question was refused or came to nothing; an error where the server cannot be asked at all.
@@ -179,17 +190,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn metrics_are_read_across_pieces() {
+    fn metrics_are_read_across_pieces_and_no_further_than_needed() {
         let metrics = "# HELP x\nother 1\nkubernetes_feature_enabled{name=\"DRADeviceTaints\",stage=\"\"} 1\n\
+                       kubernetes_feature_enabled{name=\"EventedPLEG\",stage=\"ALPHA\"} 0\n\
                        kubernetes_feature_enabled{name=\"GenericWorkload\",stage=\"BETA\"} 0\nlater 1\nmore 1\n";
-        for size in 1..metrics.len() {
-            let (mut text, mut found) = (Vec::new(), Vec::new());
-            for piece in metrics.as_bytes().chunks(size) {
-                text.extend_from_slice(piece);
-                found.extend(features(&mut text));
-            }
+        for size in 1..80 {
+            let mut reader = MetricsReader::default();
+            let mut pieces = metrics.as_bytes().chunks(size);
+            assert!(pieces.any(|piece| reader.take(piece)) || size > 6, "{size}");
             assert_eq!(
-                found,
+                reader.found,
                 [(Gate::DRADeviceTaints, true), (Gate::GenericWorkload, false)],
                 "{size}"
             );
