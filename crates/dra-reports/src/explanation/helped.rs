@@ -265,11 +265,11 @@ impl Helped<'_> {
             Fix::LiftNodeTaint { node, key, effect } => {
                 let lift = Remedy::command(lift_node_taint(node, key, effect));
                 let node = self.cluster.node(node).into_iter();
-                let mut taints = node.flat_map(|node| &node.spec.taints);
-                match taints
-                    .find(|taint| taint.key == *key)
-                    .and_then(marked_for_removal)
-                {
+                let taints = node.flat_map(|node| &node.spec.taints);
+                let mut marks = taints
+                    .filter(|taint| taint.key == *key)
+                    .filter_map(marked_for_removal);
+                match marks.next() {
                     Some(marked) => lift.note(words::left_by_autoscaler(marked)),
                     None => lift.note(words::TAINT_IS_MEANT),
                 }
