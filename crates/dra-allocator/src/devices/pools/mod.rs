@@ -34,7 +34,7 @@ const MOST_VIEWS: usize = 256;
 /// Known views of a pool so far; none if a newer generation reaches other nodes only.
 #[derive(Debug, Default)]
 struct KnownViews {
-    /// Of a pool with slices of one node, which sees all of them.
+    /// Of a pool with one slice, or with slices of one node: every node that they reach sees the same.
     only: OnceLock<Option<Arc<PoolView>>>,
     /// Of other pools, by the places of the slices that reach a node.
     by_slices: Mutex<HashMap<Vec<u32>, Option<Arc<PoolView>>, RandomState>>,
@@ -237,6 +237,19 @@ impl Pools {
             let allocated = allocated.pool(&pool.id);
             self.build(pool, relevant, allocated).map(Arc::new)
         };
+        if let [only] = pool.slices.as_slice() {
+            let view = views.only.get_or_init(|| {
+                if self.is_ignored(&only.slice) {
+                    return None;
+                }
+                build(&[0])
+            });
+            return Ok(match view {
+                // A slice that is ignored must not be asked whom it reaches, which may be an error.
+                Some(view) if self.reaches(&only.slice, node)? => Some(Arc::clone(view)),
+                _ => None,
+            });
+        }
         if pool.node.is_some()
             && let Some(view) = views.only.get()
         {
@@ -343,7 +356,6 @@ impl Pools {
                     Some(name) => named && *name == node.metadata.name,
                     None => !named,
                 };
-                // A slice that is ignored must not be asked whom it reaches, which may be an error.
                 if !visible || self.is_ignored(slice) || !self.reaches(slice, node)? {
                     continue;
                 }
