@@ -15,10 +15,10 @@ use dra_sources::{GateSetting, MinorVersion};
 
 /// Reads `-o` of a command. Formats of other commands are read too, so that the command can say who has them, but only these are shown.
 pub(super) fn formats(shown: &[Format]) -> impl TypedValueParser<Value = Format> + use<> {
-    let values = Format::value_variants().iter().filter_map(|format| {
-        let value = format.to_possible_value()?;
-        Some(value.hide(!shown.contains(format)))
-    });
+    let is_hidden = |format: &&Format| !shown.contains(format);
+    let hidden = Format::value_variants().iter().filter(is_hidden);
+    let hidden = hidden.filter_map(|format| Some(format.to_possible_value()?.hide(true)));
+    let values = shown.iter().filter_map(Format::to_possible_value).chain(hidden);
     PossibleValuesParser::new(values).try_map(|text| Format::from_str(&text, true))
 }
 

@@ -148,6 +148,7 @@ mod tests {
             (KeyCode::Char('f'), control, Some(KeyCode::PageDown)),
             (KeyCode::Char('x'), control, None),
             (KeyCode::Esc, none, Some(KeyCode::Esc)),
+            (KeyCode::F(1), none, Some(KeyCode::F(1))),
         ] {
             assert_eq!(key(code, modifiers), expected, "{code:?} {modifiers:?}");
         }

@@ -174,7 +174,8 @@ impl Progress {
 
     /// So much is done.
     pub(crate) fn reach(&self, done: u64) {
-        self.bar.set_position(done);
+        // Lists that are read beside each other may come in any order.
+        self.bar.inc(done.saturating_sub(self.bar.position()));
     }
 
     /// What is being done now.

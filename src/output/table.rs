@@ -293,7 +293,8 @@ impl Table {
         widths: &mut Widths,
     ) -> io::Result<()> {
         // Widths are those of what will be seen.
-        let seen = if gate.is_terminal() {
+        let is_plain = |cell: &Text| sanitize::is_printable_ascii(&cell.text);
+        let seen = if gate.is_terminal() && !self.rows.iter().flatten().all(is_plain) {
             Cow::Owned(self.sanitized())
         } else {
             Cow::Borrowed(self)

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 use crate::support::command::dra;
-use dra_testing::effort::{by_effort, some_of};
+use dra_testing::effort::{by_effort, some_of, some_rows};
 
 /// Gates of kube-scheduler that an allocation can depend on.
 const GATES: [&str; 9] = [
@@ -127,7 +127,7 @@ fn answers() -> &'static [Answer] {
             }
         };
         some_of(states(), 16)
-            .flat_map(|state| some_of(&state.pods, 5).map(move |pod| of_pod(state, pod)))
+            .flat_map(|state| some_rows(&state.pods, 5).map(move |pod| of_pod(state, pod)))
             .collect()
     })
 }

@@ -66,6 +66,7 @@ impl Warnings {
     /// Adds what is unknown without each of `kinds` that could not be read in the namespace.
     pub fn unknown_in(&mut self, cluster: &Cluster, namespace: &str, kinds: &[(Kind, &str)]) {
         for (kind, what) in kinds {
+            let namespace = if kind.is_namespaced() { namespace } else { "" };
             if let Some(gap) = cluster.gap(*kind, namespace) {
                 self.unknown(what, gap);
             }

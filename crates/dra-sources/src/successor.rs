@@ -14,7 +14,6 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use super::bundle::{Compression, Part, Redaction, Snapshot, SnapshotError, SnapshotInfo, add_owner};
-use super::decode::Bare;
 use super::files::{Found, RawItem, ReadError, ReadOptions, Source, read};
 use super::gates::VersionSettings;
 use super::load::{LoadError, Request, load_sources, sources};
@@ -90,6 +89,21 @@ impl Parts<'_> {
             Part::new(*kind, api_version.clone(), Redaction::Off, directory, compression)
         })
     }
+}
+
+/// What says which object it is. Whatever is wrong with the rest, the object is copied.
+#[derive(serde::Deserialize)]
+struct Identified {
+    #[serde(default)]
+    metadata: Identity,
+}
+
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct Identity {
+    namespace: Option<Str>,
+    name: Option<Str>,
+    uid: Option<Str>,
 }
 
 impl Successor<'_> {
@@ -208,13 +222,14 @@ impl Successor<'_> {
 
     /// Returns which object it is: its key, and its UID if it has one.
     fn key(&self, kind: Kind, item: &RawItem<'_>) -> Result<(Key, Str), serde_json::Error> {
-        let Bare { metadata } = json::from_slice(&item.json)?;
+        let Identified { metadata } = json::from_slice(&item.json)?;
         let namespace = match metadata.namespace {
             _ if !kind.is_namespaced() => Str::default(),
-            none if none.is_empty() => self.namespace.into(),
-            namespace => namespace,
+            Some(namespace) if !namespace.is_empty() => namespace,
+            _ => self.namespace.into(),
         };
-        Ok((Key::new(namespace, metadata.name), metadata.uid))
+        let [name, uid] = [metadata.name, metadata.uid].map(Option::unwrap_or_default);
+        Ok((Key::new(namespace, name), uid))
     }
 
     /// The object as it is later; nothing if it is gone then.

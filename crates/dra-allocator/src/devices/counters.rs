@@ -45,9 +45,9 @@ pub(crate) struct Counters {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Usage {
     /// Amounts by counter, each counter once.
-    pub(crate) amounts: Vec<(CounterIx, i128)>,
+    pub(crate) amounts: Box<[(CounterIx, i128)]>,
     /// Groups by counter set, in the order of the device; none where no allocator looks at groups.
-    pub(crate) groups: Vec<(SetIx, Box<[u32]>)>,
+    pub(crate) groups: Box<[(SetIx, Box<[u32]>)]>,
 }
 
 /// Groups that can still join a counter set. Mirrors `compatibility_groups.go`, `compatibilityGroupIntersection`.
@@ -271,7 +271,7 @@ impl<'a> CounterIndex<'a> {
     /// # Errors
     /// A counter that does not exist.
     fn draw(&mut self, device: &'a Device) -> Result<Option<Usage>, PoolFault> {
-        let mut usage = Usage::default();
+        let (mut amounts, mut groups) = (Vec::new(), Vec::new());
         for consumption in &device.consumes_counters {
             let Some(set) = self.sets.get(consumption.counter_set.as_str()) else {
                 return Err(PoolFault::NoCounterSet(consumption.counter_set.to_string()));
@@ -284,9 +284,9 @@ impl<'a> CounterIndex<'a> {
                     });
                 };
                 let amount = units(&counter.value);
-                match usage.amounts.iter_mut().find(|(known, _)| *known == number) {
-                    Some((_, sum)) => *sum = sum.saturating_add(amount),
-                    None => usage.amounts.push((number, amount)),
+                match amounts.iter_mut().find(|(known, _)| *known == number) {
+                    Some((_, sum)) => *sum = amount.saturating_add(*sum),
+                    None => amounts.push((number, amount)),
                 }
             }
             if self.with_groups {
@@ -297,9 +297,14 @@ impl<'a> CounterIndex<'a> {
                 }
                 numbers.sort_unstable();
                 numbers.dedup();
-                usage.groups.push((set.number, numbers.into()));
+                groups.push((set.number, numbers.into()));
             }
         }
-        Ok((!device.consumes_counters.is_empty()).then_some(usage))
+        // There may be many devices: nothing is held beyond what they take.
+        let usage = || Usage {
+            amounts: amounts.into(),
+            groups: groups.into(),
+        };
+        Ok((!device.consumes_counters.is_empty()).then(usage))
     }
 }

@@ -150,9 +150,12 @@ impl<'a> Entries<'a> {
     pub(crate) fn remove(&mut self, key: &Value<'_>) {
         if let Some(position) = self.position(key) {
             self.entries.remove(position);
-            let keys = self.entries.iter().enumerate();
-            let keys = keys.filter_map(|(position, (key, _))| Some((MapKey::of(key).ok()?, position)));
-            self.index = keys.collect();
+            // Without a key of its own for each entry again: a macro may remove many.
+            self.index.retain(|_, place| {
+                let stays = *place != position;
+                *place -= usize::from(*place > position);
+                stays
+            });
         }
     }
 

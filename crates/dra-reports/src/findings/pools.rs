@@ -83,3 +83,32 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::tests::ask;
+    use super::super::{Code, Question};
+    use dra_testing::World;
+
+    #[test]
+    fn a_pool_that_declares_no_slices_is_from_a_file() {
+        for (count, begins) in [
+            (2, "publishes 1 of 2 slices (generation 1)"),
+            (0, "publishes 1 slice but declares 0"),
+            (-1, "publishes 1 slice but declares -1"),
+        ] {
+            let pool = json!({"name": "node-1", "generation": 1, "resourceSliceCount": count});
+            let slice = json!({"nodeName": "node-1", "pool": pool, "devices": [{"name": "x"}]});
+            let world = World::default().node("node-1", &json!({}));
+            let list = ask(&world.slice_with("node-1", &slice).build(), Question::Now);
+            let [finding] = list.items.as_slice() else {
+                panic!("{list:?}")
+            };
+            assert_eq!(finding.code, Code::PoolIncomplete);
+            let message = finding.message.to_string();
+            assert!(message.starts_with(begins), "{message}");
+        }
+    }
+}

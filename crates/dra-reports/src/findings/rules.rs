@@ -6,7 +6,9 @@ use super::finding::{Subject, scoped_key};
 use super::{Code, Finding, Look, Severity, words};
 use crate::script::{NoCommand, Script, delete, merge};
 use dra_allocator::devices::{bare_rule_is_about_all, keeps_off, rule_matches, rule_matches_pool};
-use dra_model::{Component, Gate, Kind, NO_EFFECT, NO_EXECUTE, NO_SCHEDULE, Pool, TaintRule, TaintSelector};
+use dra_model::{
+    Component, Gate, Kind, NO_EFFECT, NO_EXECUTE, NO_SCHEDULE, Pool, PoolId, TaintRule, TaintSelector,
+};
 
 pub(super) fn look(look: &mut Look<'_>) {
     let cluster = look.cluster;
@@ -106,9 +108,18 @@ fn select_nothing(look: &mut Look<'_>) {
             continue;
         };
         let device = selector.device.as_ref();
-        let published = pools.iter().any(|pool| {
-            rule_matches_pool(rule, &pool.id) && device.is_none_or(|device| pool.device(device).is_some())
-        });
+        let has = |pool: &Pool<'_>| device.is_none_or(|device| pool.device(device).is_some());
+        let published = match (&selector.driver, &selector.pool) {
+            // Most rules are about one pool, and there may be as many as there are devices.
+            (Some(driver), Some(name)) => {
+                let id = PoolId::new(driver, name);
+                let found = pools.binary_search_by(|pool| pool.id.cmp(&id));
+                found.is_ok_and(|place| has(&pools[place]))
+            }
+            _ => pools
+                .iter()
+                .any(|pool| rule_matches_pool(rule, &pool.id) && has(pool)),
+        };
         let is_about_all = *selector == TaintSelector::default();
         if is_about_all || published || unpublished.iter().any(|device| rule_matches(rule, device)) {
             continue;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use strum::{EnumString, IntoStaticStr};
+use strum::EnumString;
 
 use super::drivers::{
     Failure, Plugin, Unplaced, crashes, daemon_set_of, is_called_like, is_called_plugin, is_pod_of,
@@ -20,8 +20,7 @@ use dra_model::{
 };
 
 /// Owner of a driver's pods.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr)]
-#[strum(serialize_all = "lowercase", ascii_case_insensitive)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString)]
 pub enum Maker {
     /// A DaemonSet.
     DaemonSet,
@@ -34,7 +33,11 @@ pub enum Maker {
 impl Maker {
     /// Returns how kubectl calls the kind.
     pub fn resource(self) -> &'static str {
-        self.into()
+        match self {
+            Self::DaemonSet => "daemonset",
+            Self::ReplicaSet => "replicaset",
+            Self::StatefulSet => "statefulset",
+        }
     }
 }
 

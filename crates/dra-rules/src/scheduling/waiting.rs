@@ -223,11 +223,13 @@ fn is_same(one: &Pod, other: &Pod) -> bool {
 
 /// The node with another spec; the same one where nothing changes.
 fn changed(node: &Arc<Node>, change: fn(&mut NodeSpec)) -> Arc<Node> {
-    let mut changed = Node::clone(node);
-    change(&mut changed.spec);
-    if changed.spec == node.spec {
+    let mut spec = node.spec.clone();
+    change(&mut spec);
+    if spec == node.spec {
         return Arc::clone(node);
     }
+    let mut changed = Node::clone(node);
+    changed.spec = spec;
     Arc::new(changed)
 }
 

@@ -160,6 +160,8 @@ fn without_indentation(json: &[u8]) -> Vec<u8> {
         rest = without_spaces(behind);
     }
     text.extend_from_slice(rest);
+    // What is held is counted by its length.
+    text.shrink_to_fit();
     text
 }
 

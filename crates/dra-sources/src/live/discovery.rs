@@ -7,7 +7,6 @@
 use std::collections::BTreeSet;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroup, APIResource, GroupVersionForDiscovery};
-use kube::core::discovery::v2::APIGroupDiscovery;
 use serde::Deserialize;
 
 use super::Live;
@@ -114,8 +113,38 @@ pub(super) async fn discover(live: &Live, kinds: &BTreeSet<Kind>) -> Result<Serv
 #[derive(Deserialize)]
 struct Document {
     kind: String,
-    items: Option<Vec<APIGroupDiscovery>>,
+    items: Option<Vec<AggregatedGroup>>,
     groups: Option<Vec<APIGroup>>,
+}
+
+/// A group of an `APIGroupDiscoveryList`. The type of kube refuses `"verbs": null`, which servers write for a resource that has
+/// nothing but subresources, and one foreign group would make all of them unknown.
+#[derive(Deserialize)]
+struct AggregatedGroup {
+    #[serde(default)]
+    metadata: Named,
+    #[serde(default)]
+    versions: Vec<AggregatedVersion>,
+}
+
+#[derive(Default, Deserialize)]
+struct Named {
+    #[serde(default)]
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct AggregatedVersion {
+    version: String,
+    #[serde(default)]
+    resources: Vec<AggregatedResource>,
+    #[serde(default)]
+    freshness: String,
+}
+
+#[derive(Deserialize)]
+struct AggregatedResource {
+    resource: String,
 }
 
 /// An `APIResourceList`. An answer without resources is another one.
@@ -127,21 +156,19 @@ struct Resources {
     resources: Option<Vec<APIResource>>,
 }
 
-fn aggregated(items: Vec<APIGroupDiscovery>, wanted: &BTreeSet<&str>) -> Served {
+fn aggregated(items: Vec<AggregatedGroup>, wanted: &BTreeSet<&str>) -> Served {
     let mut served = Served::default();
     for group in items {
-        let name = group.metadata.and_then(|metadata| metadata.name);
-        let name = name.unwrap_or_default();
+        let name = group.metadata.name;
         if !wanted.contains(name.as_str()) {
             continue;
         }
         for version in group.versions {
-            if version.freshness.as_deref() == Some("Stale") {
+            if version.freshness == "Stale" {
                 served.unknown.insert(name.clone());
             }
-            let of_version = version.version.unwrap_or_default();
-            for resource in version.resources.into_iter().filter_map(|of| of.resource) {
-                let served_in = (name.clone(), resource, of_version.clone());
+            for resource in version.resources {
+                let served_in = (name.clone(), resource.resource, version.version.clone());
                 served.versions.insert(served_in);
             }
         }
@@ -207,6 +234,20 @@ mod tests {
         assert_eq!(served.kind(Kind::DeviceTaintRule), Serving::Version("v1beta2"));
         assert_eq!(served.kind(Kind::PodGroup), Serving::No);
         assert_eq!(served.kind(Kind::Pod), Serving::Version("v1"));
+    }
+
+    #[test]
+    fn resources_without_verbs_of_other_groups_do_not_matter() {
+        // As an adapter of metrics answers, whose resources have subresources alone.
+        let served = document(
+            r#"{"kind":"APIGroupDiscoveryList","items":[
+                {"metadata":{"name":"custom.metrics.k8s.io"},"versions":[{"version":"v1beta1","resources":[
+                    {"resource":"pods","responseKind":{"group":"","version":"","kind":""},"scope":"Namespaced",
+                     "singularResource":"","verbs":null,"subresources":[{"subresource":"x","verbs":null}]}]}]},
+                {"metadata":{"name":"resource.k8s.io"},"versions":[
+                    {"version":"v1","resources":[{"resource":"resourceclaims"}]}]}]}"#,
+        );
+        assert_eq!(served.kind(Kind::ResourceClaim), Serving::Version("v1"));
     }
 
     #[test]

@@ -29,6 +29,11 @@ fn waits_with_devices(pod: &Pod) -> bool {
 impl WaitingPods {
     /// Takes a pod as the API server sent it. What cannot be read is malformed, which others tell.
     pub(super) fn add(&mut self, pod: &[u8]) {
+        // Most pods run, and decoding all would double the work.
+        let says = |text: &str| memchr::memmem::find(pod, text.as_bytes()).is_some();
+        if !says("\"Pending\"") && !says("\"deletionTimestamp\"") {
+            return;
+        }
         let Ok(Object::Pod(pod)) = Object::from_json(Kind::Pod, pod) else {
             return;
         };
