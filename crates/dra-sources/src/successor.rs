@@ -489,4 +489,26 @@ mod tests {
         let error = copy(&after).unwrap_err();
         assert_eq!(error.to_string(), "the copy contains the wrong Node `a`");
     }
+
+    #[test]
+    fn what_cannot_be_decoded_is_copied_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("node.json");
+        let node = r#"{"apiVersion":"v1","kind":"Node","metadata":{"name":"a","labels":{"version":1.0}}}"#;
+        std::fs::write(&file, node).unwrap();
+        let state = Cluster::default();
+        let successor = Successor {
+            names: &[file.to_str().unwrap().to_owned()],
+            namespace: "default",
+            before: &state,
+            after: &state,
+            templates: &BTreeMap::new(),
+            at: None,
+        };
+        let mut copy = successor.snapshot(folder.path(), Compression::None).unwrap();
+        let mut text = Vec::new();
+        copy.copy_to(&mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.contains(r#""labels":{"version":1.0}"#), "{text}");
+    }
 }
