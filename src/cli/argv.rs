@@ -10,8 +10,7 @@
 use std::ffi::{OsStr, OsString};
 
 use clap::{Arg, ArgAction, Command};
-
-use super::values::go_bool;
+use dra_sources::go_bool;
 
 /// kubectl's verbs for a list, in front of the commands that print one.
 const LIST_VERBS: [&str; 4] = ["get", "list", "ls", "show"];

@@ -11,7 +11,7 @@ use clap::{Arg, Command, ValueEnum};
 use crate::output::Format;
 use dra_model::{LabelSelector, LabelSelectorError, Time};
 use dra_sources::live::{check_proxy, no_path_segment};
-use dra_sources::{GateSetting, MinorVersion};
+use dra_sources::{GateSetting, MinorVersion, go_bool};
 
 /// Reads `-o` of a command. Formats of other commands are read too, so that the command can say who has them, but only these are shown.
 pub(super) fn formats(shown: &[Format]) -> impl TypedValueParser<Value = Format> + use<> {
@@ -20,15 +20,6 @@ pub(super) fn formats(shown: &[Format]) -> impl TypedValueParser<Value = Format>
     let hidden = hidden.filter_map(|format| Some(format.to_possible_value()?.hide(true)));
     let values = shown.iter().filter_map(Format::to_possible_value).chain(hidden);
     PossibleValuesParser::new(values).try_map(|text| Format::from_str(&text, true))
-}
-
-/// Returns what Go's `strconv.ParseBool` reads, in which kubectl's flags and feature gates are written.
-pub(super) fn go_bool(text: &str) -> Option<bool> {
-    match text {
-        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
-        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
-        _ => None,
-    }
 }
 
 /// A timeout as kubectl reads it: seconds, or a Go duration. Zero means none.

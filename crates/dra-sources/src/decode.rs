@@ -1,7 +1,7 @@
 //! From raw objects to the model, the same for every source.
 
 use dra_model::{
-    AllocationMode, Interner, Key, Kind, Looking, Meta, Object, Str, Taint, check_fields, json, with_interner,
+    AllocationMode, Interner, Key, Kind, Looking, Object, Str, Taint, check_fields, json, with_interner,
 };
 
 use super::upgrade::{UpgradeError, upgrade};
@@ -174,13 +174,6 @@ pub(crate) fn group_version(api_version: &str) -> (&str, &str) {
 /// `Kind/namespace/name` of an object that could not be decoded, as far as it tells.
 pub(crate) fn name_of(json: &[u8], kind: Kind) -> Option<String> {
     Some(object_name(kind, &key_of(json)?))
-}
-
-/// What every object has.
-#[derive(serde::Deserialize)]
-pub(crate) struct Bare {
-    #[serde(default)]
-    pub(crate) metadata: Meta,
 }
 
 /// The key of an object that cannot be decoded, if it has one.

@@ -182,8 +182,8 @@ fn settings(value: &str) -> Vec<GateSetting> {
         .collect()
 }
 
-/// Mirrors Go's `strconv.ParseBool`.
-fn go_bool(text: &str) -> Option<bool> {
+/// Returns what Go's `strconv.ParseBool` reads, in which kubectl's flags and feature gates are written.
+pub fn go_bool(text: &str) -> Option<bool> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
         "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),

@@ -24,7 +24,7 @@ mod successor;
 mod upgrade;
 mod workloads;
 
-pub use gates::{GateSetting, MinorVersion, VersionSettings};
+pub use gates::{GateSetting, MinorVersion, VersionSettings, go_bool};
 pub use load::{LoadError, Refused, Request, document_of, files_read, load};
 pub use manifests::{Daemon, MOST_PODS, Manifests, Old, OldPods, Validate, Workload, manifests};
 pub use needs::{Loaded, Needs, Observer, Problem, Unobserved};

@@ -149,7 +149,7 @@ async fn metrics(live: &Live) -> Result<Gates, Error> {
 /// Picks the lines about features from metrics, which come in pieces of any size. These lines stand together.
 #[derive(Default)]
 struct MetricsReader {
-    /// The begin of a line whose end has not come yet.
+    /// The beginning of a line whose end has not come yet.
     text: Vec<u8>,
     found: Vec<(Gate, bool)>,
     has_begun: bool,
@@ -158,12 +158,12 @@ struct MetricsReader {
 impl MetricsReader {
     /// Returns whether the lines about features are over. Most of these are about gates that nothing here depends on.
     fn take(&mut self, piece: &[u8]) -> bool {
+        let begun = self.text.len();
         self.text.extend_from_slice(piece);
-        if !piece.contains(&b'\n') {
+        let Some(last) = memchr::memrchr(b'\n', piece) else {
             return false;
-        }
-        let end = memchr::memrchr(b'\n', &self.text).map_or(0, |last| last + 1);
-        let whole: Vec<u8> = self.text.drain(..end).collect();
+        };
+        let whole: Vec<u8> = self.text.drain(..=begun + last).collect();
         let is_feature = |line: &&[u8]| line.starts_with(FEATURE.as_bytes());
         let mut features = whole.split(|byte| *byte == b'\n').filter(is_feature).peekable();
         if features.peek().is_none() {

@@ -10,8 +10,7 @@ use super::asked::mistaken;
 use super::error::Error;
 use super::request::{Items, JSON};
 use super::{Live, list};
-use crate::decode::Bare;
-use dra_model::{Key, Kind, OwnerReference, Owners, Str, json};
+use dra_model::{Key, Kind, Meta, OwnerReference, Owners, Str, json};
 
 /// Objects above each other that are read.
 const MOST_LEVELS: usize = 6;
@@ -21,6 +20,13 @@ const AT_ONCE: usize = 8;
 
 /// The most objects of a list that are taken.
 const MOST_LISTED: usize = 50;
+
+/// What every object has.
+#[derive(serde::Deserialize)]
+struct Bare {
+    #[serde(default)]
+    metadata: Meta,
+}
 
 /// Owners of a pod, or of its owners, to read.
 #[derive(Clone, Debug, Default)]
