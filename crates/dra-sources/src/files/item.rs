@@ -77,11 +77,11 @@ impl<'a> RawItem<'a> {
         }
     }
 
-    /// The object for another thread, without indentation.
-    pub(super) fn into_owned(self) -> RawItem<'static> {
+    /// What is known of the object beside its text.
+    pub(super) fn without_text(self) -> RawItem<'static> {
         let owned = |text: Option<Cow<'_, str>>| text.map(|text| Cow::Owned(text.into_owned()));
         RawItem {
-            json: Cow::Owned(without_indentation(&self.json)),
+            json: Cow::default(),
             api_version: owned(self.api_version),
             kind: owned(self.kind),
             listed_as: owned(self.listed_as),
@@ -148,34 +148,6 @@ impl<'a> RawItem<'a> {
     }
 }
 
-/// `json` with every line feed and without the spaces behind them, which are half of what kubectl prints.
-///
-/// No text in JSON contains a line feed, so that nothing but space between values goes, and each value stays in its line.
-fn without_indentation(json: &[u8]) -> Vec<u8> {
-    let mut text = Vec::with_capacity(json.len());
-    let mut rest = json;
-    while let Some(end) = memchr::memchr(b'\n', rest) {
-        let (line, behind) = rest.split_at(end + 1);
-        text.extend_from_slice(line);
-        rest = without_spaces(behind);
-    }
-    text.extend_from_slice(rest);
-    // What is held is counted by its length.
-    text.shrink_to_fit();
-    text
-}
-
-fn without_spaces(mut text: &[u8]) -> &[u8] {
-    const SPACES: [u8; 8] = [b' '; 8];
-    while let Some(rest) = text.strip_prefix(&SPACES) {
-        text = rest;
-    }
-    while let Some(rest) = text.strip_prefix(b" ") {
-        text = rest;
-    }
-    text
-}
-
 /// Returns what the decoder says, without the names of types of this program.
 fn without_types(text: &str) -> Cow<'_, str> {
     const NAMED: [&str; 3] = [
@@ -209,13 +181,6 @@ mod tests {
             origin,
             format,
         }
-    }
-
-    #[test]
-    fn indentation_goes_and_lines_and_texts_stay() {
-        let json = b"{\n          \"a\": [\n  \t 1,\n\n         \" \\n    b\"  ]\n }";
-        let text = without_indentation(json);
-        assert_eq!(text, b"{\n\"a\": [\n\t 1,\n\n\" \\n    b\"  ]\n}");
     }
 
     #[test]

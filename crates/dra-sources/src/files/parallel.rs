@@ -35,16 +35,18 @@ pub fn read_parallel<T, E, D, C>(
 where
     T: Send,
     E: From<ReadError>,
-    D: Fn(ItemBatch) -> T + Sync,
+    D: Fn(&mut ItemBatch) -> T + Sync,
     C: FnMut(T) -> Result<(), E>,
 {
     // Each batch gets a channel of its own for its result. These stand in the order of the text.
     let (line_up, results) = sync_channel(workers.get() * 3);
     let (jobs, inbox) = channel();
     let inbox = Mutex::new(inbox);
+    // Batches that are decoded go back to the reader, so that their memory stays in the cache.
+    let (give_back, empty) = channel();
     thread::scope(|scope| {
-        let reader = scope.spawn(move || read_batches(sources, options, &line_up, &jobs));
-        let start_worker = |_| scope.spawn(|| work(&inbox, &decode));
+        let reader = scope.spawn(move || read_batches(sources, options, &line_up, &jobs, &empty));
+        let start_worker = |_| scope.spawn(|| work(&inbox, &give_back, &decode));
         let workers: Vec<_> = (0..workers.get()).map(start_worker).collect();
         let collected = collect_in_order(results, collect);
         // Workers and reader stop automatically when the other side of their channel is gone.
@@ -74,6 +76,7 @@ fn read_batches<T>(
     options: &ReadOptions,
     line_up: &SyncSender<Receiver<T>>,
     jobs: &Sender<Job<T>>,
+    empty: &Receiver<ItemBatch>,
 ) -> Result<Summary, Option<ReadError>> {
     let mut batch = ItemBatch::default();
     let send = |mut batch: ItemBatch| {
@@ -88,26 +91,34 @@ fn read_batches<T>(
     };
     let outcome = read(sources, options, |found: Found<'_>| {
         batch.push(found);
-        if batch.bytes >= BATCH_BYTES || batch.found.len() >= BATCH_BYTES / 256 {
-            return send(std::mem::take(&mut batch));
+        if batch.bytes() >= BATCH_BYTES || batch.len() >= BATCH_BYTES / 256 {
+            let next = empty.try_recv().unwrap_or_default();
+            return send(std::mem::replace(&mut batch, next));
         }
         Ok(())
     });
-    if !batch.found.is_empty() {
+    if !batch.is_empty() {
         send(batch)?;
     }
     outcome
 }
 
-fn work<T>(inbox: &Mutex<Receiver<Job<T>>>, decode: impl Fn(ItemBatch) -> T) {
+fn work<T>(
+    inbox: &Mutex<Receiver<Job<T>>>,
+    give_back: &Sender<ItemBatch>,
+    decode: impl Fn(&mut ItemBatch) -> T,
+) {
     loop {
         // The lock is held while waiting: its holder takes the next batch, the others wait for the lock.
-        let Ok(Ok((batch, result))) = inbox.lock().map(|inbox| inbox.recv()) else {
+        let Ok(Ok((mut batch, result))) = inbox.lock().map(|inbox| inbox.recv()) else {
             return;
         };
-        if result.send(decode(batch)).is_err() {
+        if result.send(decode(&mut batch)).is_err() {
             return;
         }
+        batch.clear();
+        // The reader may be done.
+        let _ = give_back.send(batch);
     }
 }
 

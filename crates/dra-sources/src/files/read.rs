@@ -196,8 +196,8 @@ impl<E: From<ReadError>> Reader<'_, E> {
                         self.bad(&origin(head.line, None), message, None)?;
                     }
                 }
-                let held = std::mem::take(&mut progress.held);
-                for found in held.found {
+                let mut held = std::mem::take(&mut progress.held);
+                for found in held.drain() {
                     if let Found::Item(item) = found {
                         self.item(item.kind_from(Some(head)), 0)?;
                     }
@@ -237,7 +237,7 @@ impl<E: From<ReadError>> Reader<'_, E> {
         let unknown = raw.kind.is_none() && is_open;
         if unknown && progress.ahead.is_none() && source.can_be_read_again() {
             progress.ahead = Some(self.read_ahead(source, progress.lists)?);
-        } else if progress.ahead.is_none() && (unknown || !progress.held.found.is_empty()) {
+        } else if progress.ahead.is_none() && (unknown || !progress.held.is_empty()) {
             let limit = self.options.limits.held_bytes;
             if progress.held.memory() + raw.json.len() > limit {
                 return Err(ReadError::KindTooLate {

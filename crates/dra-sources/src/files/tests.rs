@@ -421,7 +421,7 @@ fn threads_give_the_same_results_in_the_same_order() {
     for workers in [1, 3] {
         let workers = NonZeroUsize::new(workers).expect("not zero");
         let mut lines = Vec::new();
-        let decode = |batch: ItemBatch| batch.found.iter().map(line).collect::<Vec<_>>();
+        let decode = |batch: &mut ItemBatch| batch.drain().map(|found| line(&found)).collect::<Vec<_>>();
         let collect = |batch: Vec<String>| {
             lines.extend(batch);
             Ok::<_, ReadError>(())
@@ -450,7 +450,7 @@ fn threads_end_when_something_fails() {
         std::slice::from_ref(&source),
         &options,
         two,
-        |batch: ItemBatch| batch.found.len(),
+        |batch: &mut ItemBatch| batch.len(),
         collect,
     );
     assert!(matches!(outcome, Err(ReadError::Json { .. })), "{outcome:?}");
@@ -465,7 +465,7 @@ fn threads_end_when_something_fails() {
         std::slice::from_ref(&source),
         &options,
         two,
-        |batch: ItemBatch| batch.found.len(),
+        |batch: &mut ItemBatch| batch.len(),
         collect,
     );
     assert!(matches!(outcome, Err(ReadError::NoObjects { .. })), "{outcome:?}");
@@ -476,7 +476,7 @@ fn threads_end_when_something_fails() {
 fn a_panic_in_a_worker_is_not_swallowed() {
     let text = r#"{"kind":"Pod"}"#.repeat(10_000);
     let one = NonZeroUsize::MIN;
-    let decode = |_: ItemBatch| panic!("a worker's panic");
+    let decode = |_: &mut ItemBatch| panic!("a worker's panic");
     let _ = read_parallel(&[bundled(text)], &ReadOptions::default(), one, decode, |()| {
         Ok::<_, ReadError>(())
     });
@@ -491,7 +491,7 @@ fn memory_does_not_grow_with_the_text() {
         format!("{item},").repeat(5_000)
     );
     let mut largest = 0;
-    let decode = |batch: ItemBatch| batch.bytes;
+    let decode = |batch: &mut ItemBatch| batch.bytes();
     read_parallel(
         &[bundled(text)],
         &ReadOptions::default(),

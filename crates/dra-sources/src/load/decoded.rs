@@ -60,10 +60,10 @@ thread_local! {
 }
 
 /// Decodes what is needed. Objects that say no namespace are put into `namespace`.
-pub(super) fn decode(batch: ItemBatch, needs: &Needs, namespace: &Str) -> Decoded {
+pub(super) fn decode(batch: &mut ItemBatch, needs: &Needs, namespace: &Str) -> Decoded {
     let mut decoded = Decoded::default();
     DECODER.with_borrow_mut(|decoder| {
-        for found in batch.found {
+        for found in batch.drain() {
             match found {
                 Found::Item(item) => decoded.item(&item, needs, namespace, decoder),
                 Found::List { head, origin } => decoded.list(&head, &origin),
