@@ -12,7 +12,7 @@ root=$PWD
 tools=$root/target/tools
 version=0.13.2
 if [ "$("$tools/bin/cargo-fuzz" --version 2>/dev/null)" != "cargo-fuzz $version" ]; then
-  cargo install --quiet --locked --root "$tools" "cargo-fuzz@$version"
+  cargo install --quiet --locked --debug --root "$tools" "cargo-fuzz@$version"
 fi
 export PATH=$tools/bin:$PATH
 
