@@ -578,7 +578,7 @@ impl ClusterBuilder {
                 continue;
             }
             let known = first.entry((object.kind(), &metadata.uid)).or_insert(object);
-            if known.metadata().key() != metadata.key() {
+            if !std::ptr::eq(*known, object) && known.metadata().key() != metadata.key() {
                 found.push((object.kind(), known.metadata().key(), metadata.key()));
             }
         }

@@ -6,7 +6,6 @@
 
 mod table;
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserializer;
@@ -100,7 +99,6 @@ const MOST: usize = 100;
 pub fn check_fields(kind: Kind, version: &str, json: &[u8], looking: Looking) -> FieldFaults {
     let mut found = Found {
         types: looking == Looking::ForAll,
-        path: Vec::new(),
         faults: FieldFaults::default(),
     };
     let version = if kind.group() == Kind::ResourceClaim.group() {
@@ -113,6 +111,7 @@ pub fn check_fields(kind: Kind, version: &str, json: &[u8], looking: Looking) ->
         let walk = Walk {
             shape,
             version,
+            path: Path::Object,
             found: &mut found,
         };
         // What stops the walk stops the decoder too, which says why.
@@ -150,53 +149,60 @@ pub fn field_paths(kind: Kind) -> Vec<Vec<&'static str>> {
     paths
 }
 
-/// A step of a path.
-enum Step<'de> {
-    Field(Cow<'de, str>),
-    Key(Cow<'de, str>),
-    Index(usize),
+/// Where the walk is: steps on the stack, so that nothing is written for a field that is as it should be.
+#[derive(Clone, Copy)]
+enum Path<'p> {
+    Object,
+    Field(&'p Path<'p>, &'p str),
+    Key(&'p Path<'p>, &'p str),
+    Index(&'p Path<'p>, usize),
 }
 
-struct Found<'de> {
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Object => Ok(()),
+            Self::Field(Self::Object, name) => f.write_str(name),
+            Self::Field(before, name) => write!(f, "{before}.{name}"),
+            Self::Key(before, key) => write!(f, "{before}[{key}]"),
+            Self::Index(before, index) => write!(f, "{before}[{index}]"),
+        }
+    }
+}
+
+struct Found {
     types: bool,
-    /// Where the walk is. Nothing is written for a field that is as it should be.
-    path: Vec<Step<'de>>,
     faults: FieldFaults,
 }
 
-impl Found<'_> {
-    fn add(&mut self, problem: impl FnOnce() -> FieldProblem) {
+impl Found {
+    fn add(&mut self, path: Path<'_>, problem: impl FnOnce() -> FieldProblem) {
         if self.faults.list.len() == MOST {
             self.faults.more += 1;
             return;
         }
-        let mut path = String::new();
-        for step in &self.path {
-            let dot = if path.is_empty() { "" } else { "." };
-            path.push_str(&match step {
-                Step::Field(name) => format!("{dot}{name}"),
-                Step::Key(key) => format!("[{key}]"),
-                Step::Index(index) => format!("[{index}]"),
-            });
-        }
-        let problem = problem();
-        self.faults.list.push(FieldFault { path, problem });
+        self.faults.list.push(FieldFault {
+            path: path.to_string(),
+            problem: problem(),
+        });
     }
 }
 
 /// Looks at one value.
-struct Walk<'f, 'de> {
+struct Walk<'f> {
     shape: &'static Shape,
     version: Versions,
-    found: &'f mut Found<'de>,
+    path: Path<'f>,
+    found: &'f mut Found,
 }
 
-impl Walk<'_, '_> {
+impl Walk<'_> {
     fn mistyped(&mut self, found: &str) {
         if self.found.types {
             let expected = self.shape.words();
-            self.found
-                .add(|| FieldProblem::Mistyped(format!("must be {expected}, not {found}")));
+            self.found.add(self.path, || {
+                FieldProblem::Mistyped(format!("must be {expected}, not {found}"))
+            });
         }
     }
 
@@ -225,7 +231,7 @@ impl Shape {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Walk<'_, 'de> {
+impl<'de> DeserializeSeed<'de> for Walk<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -239,7 +245,7 @@ impl<'de> DeserializeSeed<'de> for Walk<'_, 'de> {
     }
 }
 
-impl<'de> Visitor<'de> for Walk<'_, 'de> {
+impl<'de> Visitor<'de> for Walk<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -285,7 +291,8 @@ impl<'de> Visitor<'de> for Walk<'_, 'de> {
             Shape::Text => {}
             Shape::Quantity => {
                 if let Err(error) = text.trim().parse::<Quantity>() {
-                    self.found.add(|| FieldProblem::Mistyped(error.to_string()));
+                    self.found
+                        .add(self.path, || FieldProblem::Mistyped(error.to_string()));
                 }
             }
             Shape::Time => {
@@ -304,11 +311,10 @@ impl<'de> Visitor<'de> for Walk<'_, 'de> {
             IgnoredAny.visit_seq(items)?;
             return Ok(());
         };
+        let before = self.path;
         for index in 0.. {
-            self.found.path.push(Step::Index(index));
-            let is_one = items.next_element_seed(self.at(shape))?.is_some();
-            self.found.path.pop();
-            if !is_one {
+            let walk = self.at(shape, Path::Index(&before, index));
+            if items.next_element_seed(walk)?.is_none() {
                 break;
             }
         }
@@ -325,18 +331,15 @@ impl<'de> Visitor<'de> for Walk<'_, 'de> {
                 return Ok(());
             }
         };
+        let before = self.path;
         while let Some(Key(key)) = map.next_key::<Key<'de>>()? {
             if let Shape::Map(shape) = self.shape {
-                self.found.path.push(Step::Key(key));
-                map.next_value_seed(self.at(shape))?;
-                self.found.path.pop();
+                map.next_value_seed(self.at(shape, Path::Key(&before, &key)))?;
                 continue;
             }
+            let path = Path::Field(&before, &key);
             match fields.iter().find(|field| field.name == key) {
-                Some(field) if self.has(field) => {
-                    self.found.path.push(Step::Field(field.name.into()));
-                    map.next_value_seed(self.at(&field.shape))?;
-                }
+                Some(field) if self.has(field) => map.next_value_seed(self.at(&field.shape, path))?,
                 other => {
                     map.next_value::<IgnoredAny>()?;
                     if !is_whole {
@@ -349,17 +352,16 @@ impl<'de> Visitor<'de> for Walk<'_, 'de> {
                     } else {
                         None
                     };
-                    self.found.path.push(Step::Field(key));
-                    self.found.add(|| FieldProblem::Unknown { versions, similar });
+                    self.found
+                        .add(path, || FieldProblem::Unknown { versions, similar });
                 }
             }
-            self.found.path.pop();
         }
         Ok(())
     }
 }
 
-impl<'de> Walk<'_, 'de> {
+impl Walk<'_> {
     /// Returns whether there is the field in the version, and in the newest release where only that counts.
     fn has(&self, field: &Field) -> bool {
         field.versions.has(self.version) && !(self.found.types && field.is_gone)
@@ -373,10 +375,11 @@ impl<'de> Walk<'_, 'de> {
         similar.next().map(|field| field.name)
     }
 
-    fn at(&mut self, shape: &'static Shape) -> Walk<'_, 'de> {
+    fn at<'w>(&'w mut self, shape: &'static Shape, path: Path<'w>) -> Walk<'w> {
         Walk {
             shape,
             version: self.version,
+            path,
             found: &mut *self.found,
         }
     }
