@@ -986,7 +986,7 @@ const CASES: &[Case] = &[
         code: 1,
         has: &[
             "waiting for minCount pods from a gang",
-            "GenericWorkload is assumed on",
+            "podgroup/ml/llm needs 4 pods",
         ],
         has_not: &["check that default-scheduler is running"],
     },
@@ -3706,6 +3706,14 @@ const CASES: &[Case] = &[
         code: 1,
         has: &["class nvidia-gpu does not exist; the only one is gpu.nvidia.com"],
         has_not: &[],
+    },
+    // The API server has served the field, and kube-scheduler looks for the group.
+    Case {
+        ask: "explain pod/p -n=default --complete --now=2026-11-20T10:30:00Z",
+        file: "podgroup-that-does-not-exist",
+        code: 1,
+        has: &["podgroup/default/train does not exist: its pods are scheduled once it is created"],
+        has_not: &["fits on"],
     },
     // A pod of two seconds.
     Case {

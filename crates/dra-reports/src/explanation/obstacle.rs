@@ -54,7 +54,12 @@ impl Explained<'_> {
                 let gang = self
                     .pod
                     .and_then(|pod| Some((pod, self.scheduler.short_gang(pod)?)));
-                let Some((pod, gang)) = gang else { return };
+                let Some((pod, gang)) = gang else {
+                    let name = |pod: &Arc<Pod>| Some(pod.metadata.beside(pod.pod_group()?));
+                    let missing = self.pod.and_then(name);
+                    report.notes.extend(missing.map(|group| words::no_group(&group)));
+                    return;
+                };
                 report.notes.push(words::short_gang(&gang));
                 match FixItem::of_gang(self.cluster(), pod, &gang) {
                     Some(fix) => fix,

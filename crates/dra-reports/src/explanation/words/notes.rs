@@ -368,6 +368,11 @@ pub(in super::super) fn short_gang(gang: &ShortGang<'_>) -> String {
     )
 }
 
+/// That the group of a pod is missing.
+pub(in super::super) fn no_group(group: &Key) -> String {
+    format!("podgroup/{group} does not exist: its pods are scheduled once it is created")
+}
+
 /// That a component may have a bug.
 pub(in super::super) fn may_be_a_bug(who: &Speaker) -> String {
     format!(
