@@ -107,6 +107,76 @@ fn every_file_opens_with_what_it_is_for() {
     );
 }
 
+#[test]
+fn no_sentence_is_compared() {
+    let compared: Vec<String> = Crate::all_files()
+        .filter(|file| !file.is_test)
+        .flat_map(|file| {
+            let places = compared_words(&file.code);
+            places.into_iter().map(|place| format!("{}: {place}", file.name))
+        })
+        .collect();
+    assert!(
+        compared.is_empty(),
+        "compare the facts that these sentences are made of:\n{}",
+        compared.join("\n")
+    );
+}
+
+#[test]
+fn compared_sentences_are_found() {
+    for (code, expected) in [
+        ("if text == words::UNUSED {}", 1),
+        ("text != &super::words::idle(&key(a), b)", 1),
+        ("words::idle(&key(a), b) == text", 1),
+        ("notes.contains(&words::UNUSED.to_owned())", 1),
+        ("match text { words::UNUSED => 1, _ => 2 }", 1),
+        (
+            "match cause { Cause::Idle => words::idle(a), _ => words::UNUSED }",
+            0,
+        ),
+        ("let text = words::UNUSED; a == b", 0),
+        ("words.contains(&name)", 0),
+    ] {
+        assert_eq!(compared_words(code).len(), expected, "{code}");
+    }
+}
+
+/// Names from `words` that stand beside an operator, in a search or in a pattern.
+fn compared_words(code: &str) -> Vec<String> {
+    const BEFORE: [&str; 7] = [
+        "==",
+        "!=",
+        "contains(",
+        "starts_with(",
+        "ends_with(",
+        "strip_prefix(",
+        "strip_suffix(",
+    ];
+    let code: String = code.split_whitespace().collect();
+    let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let words = code.match_indices("words::").filter_map(|(at, _)| {
+        let before = code[..at].trim_end_matches(is_path).trim_end_matches('&');
+        let after = code[at..].trim_start_matches(is_path);
+        let name = &code[at..code.len() - after.len()];
+        let behind = match after.strip_prefix('(') {
+            Some(arguments) => {
+                let mut depth = 1;
+                let end = arguments.find(|c| {
+                    depth += i32::from(c == '(') - i32::from(c == ')');
+                    depth == 0
+                });
+                end.map_or("", |end| &arguments[end + 1..])
+            }
+            None => after,
+        };
+        let is_compared = BEFORE.iter().any(|before_it| before.ends_with(before_it))
+            || ["==", "!=", "=>"].iter().any(|sign| behind.starts_with(sign));
+        is_compared.then(|| name.to_owned())
+    });
+    words.collect()
+}
+
 /// A command with a name in it is built by `script`, which knows how to keep a name a word. Text of a program's own needs no builder.
 #[test]
 fn no_command_is_put_together_by_hand() {
