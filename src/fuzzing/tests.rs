@@ -20,7 +20,7 @@ impl Random {
         (self.next() % (end as u64).max(1)) as usize
     }
 
-    /// The beginning of `first`, one to four changed bytes, and the end of `second`: often what is well formed up to there.
+    /// The beginning of `first`, one to four random bytes, and the end of `second`: often what is well formed up to there.
     fn crossed(&mut self, first: &[u8], second: &[u8]) -> Vec<u8> {
         let mut crossed = first[..self.below(first.len() + 1)].to_vec();
         crossed.extend((0..=self.below(4)).map(|_| self.next() as u8));

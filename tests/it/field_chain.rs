@@ -986,7 +986,7 @@ const CASES: &[Case] = &[
         code: 1,
         has: &[
             "waiting for minCount pods from a gang",
-            "podgroup/ml/llm needs 4 pods",
+            "GenericWorkload is assumed on",
         ],
         has_not: &["check that default-scheduler is running"],
     },
@@ -3707,12 +3707,15 @@ const CASES: &[Case] = &[
         has: &["class nvidia-gpu does not exist; the only one is gpu.nvidia.com"],
         has_not: &[],
     },
-    // The API server has served the field, and kube-scheduler looks for the group.
+    // kube-scheduler says nothing of the members of a group that it does not know.
     Case {
         ask: "explain pod/p -n=default --complete --now=2026-11-20T10:30:00Z",
         file: "podgroup-that-does-not-exist",
         code: 1,
-        has: &["podgroup/default/train does not exist: its pods are scheduled once it is created"],
+        has: &[
+            "podgroup/default/train does not exist: its pods are scheduled once it is created",
+            "GenericWorkload is assumed on",
+        ],
         has_not: &["fits on"],
     },
     // A pod of two seconds.

@@ -126,7 +126,7 @@ fn answers() -> &'static [Answer] {
                 code,
             }
         };
-        some_of(states(), 16)
+        some_of(states(), 20)
             .flat_map(|state| some_rows(&state.pods, 5).map(move |pod| of_pod(state, pod)))
             .collect()
     })
@@ -164,7 +164,7 @@ fn the_exit_code_is_that_of_the_verdict_and_no_tick_has_a_reason_beside_it() {
         );
         seen.insert(verdict.to_owned());
     }
-    assert!(seen.len() >= by_effort(3, 6, 6), "{seen:?}");
+    assert!(seen.len() >= by_effort(4, 6, 6), "{seen:?}");
 }
 
 /// Law 5: a text of the cluster's events stands with the component that says it, and with how often it does.

@@ -365,18 +365,13 @@ impl Shown<'_> {
             let by = || format!("pod/{key} has a claim for extended resources");
             self.shows(Scheduler, Gate::DRAExtendedResource, by);
         }
-        let Some(group) = pod.pod_group().filter(|_| self.groups_may_exist) else {
+        // A kubelet without the gate does not let a member start whose claim is reserved for its group alone.
+        let Some(group) = pod
+            .pod_group()
+            .filter(|_| self.groups_may_exist && pod.status.phase == "Running")
+        else {
             return;
         };
-        // Who has the field served means it to be obeyed.
-        for component in [ApiServer, Scheduler] {
-            let by = || format!("pod/{key} is of podgroup/{group}");
-            self.shows(component, Gate::GenericWorkload, by);
-        }
-        // A kubelet without the gate does not let a member start whose claim is reserved for its group alone.
-        if pod.status.phase != "Running" {
-            return;
-        }
         let named = pod
             .status
             .resource_claim_statuses
@@ -459,10 +454,6 @@ mod tests {
     }
 
     const GROUP: (Kind, &str) = (Kind::PodGroup, r#"{"metadata":{"namespace":"n","name":"g"}}"#);
-    const MEMBER: (Kind, &str) = (
-        Kind::Pod,
-        r#"{"metadata":{"namespace":"n","name":"p"},"spec":{"schedulingGroup":{"podGroupName":"h"}}}"#,
-    );
     const RESERVED: (Kind, &str) = (
         Kind::ResourceClaim,
         r#"{"metadata":{"namespace":"n","name":"c"},"status":{"allocation":{},"reservedFor":[
@@ -501,7 +492,6 @@ mod tests {
             (&[GROUP, RESERVED][..], &both[..]),
             (&[GROUP, OWNED], &both[2..]),
             (&[GROUP], &[]),
-            (&[GROUP, MEMBER], &["kube-scheduler GenericWorkload"]),
             (
                 &[(Kind::ResourceClaim, share.as_str())],
                 &["kube-scheduler DRAConsumableCapacity"],
@@ -569,7 +559,7 @@ mod tests {
             reason: String::new(),
         };
         assert_eq!(found(of(35), &[GROUP, RESERVED]), [""; 0]);
-        assert_eq!(found(of(37), &[RESERVED, MEMBER]), [""; 0]);
+        assert_eq!(found(of(37), &[RESERVED]), [""; 0]);
         let unread = Environment {
             gaps: vec![gap],
             ..of(37)
