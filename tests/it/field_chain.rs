@@ -3707,15 +3707,12 @@ const CASES: &[Case] = &[
         has: &["class nvidia-gpu does not exist; the only one is gpu.nvidia.com"],
         has_not: &[],
     },
-    // kube-scheduler says nothing of the members of a group that it does not know.
+    // The pod waits for its group.
     Case {
-        ask: "explain pod/p -n=default --complete --now=2026-11-20T10:30:00Z",
+        ask: "explain pod/p -n=default --complete --feature-gates=GenericWorkload=true",
         file: "podgroup-that-does-not-exist",
         code: 1,
-        has: &[
-            "podgroup/default/train does not exist: its pods are scheduled once it is created",
-            "GenericWorkload is assumed on",
-        ],
+        has: &["podgroup/default/train does not exist: its pods are scheduled once it is created"],
         has_not: &["fits on"],
     },
     // A pod of two seconds.
