@@ -204,10 +204,11 @@ impl Ctx {
     }
 
     /// The time that ages and deadlines of `cluster` are counted from: what `--now` says, else when a snapshot was
-    /// taken, else the clock's. So a snapshot shows the ages that the cluster had. It is unknown before something is
-    /// loaded.
+    /// taken, else the newest time of old files, else the clock's. So a snapshot shows the ages that the cluster had.
+    /// It is unknown before something is loaded.
     pub(crate) fn now(&self, cluster: &Cluster) -> Time {
-        let recorded = cluster.environment().read_at;
+        let environment = cluster.environment();
+        let recorded = environment.read_at.or(environment.assumed_now);
         self.settings.now.or(recorded).unwrap_or(self.started)
     }
 

@@ -58,6 +58,7 @@ impl Ctx {
             namespace: self.namespace_of_bare(),
             strict: self.settings.strict,
             versions: &self.settings.versions,
+            started: self.settings.now.is_none().then_some(self.started),
         };
         // Only they show whether the namespace exists.
         let needs = needs.clone().and(Kind::Namespace);

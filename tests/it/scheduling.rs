@@ -44,6 +44,7 @@ fn snapshot(path: &Path, file: &str) -> Cluster {
         namespace: "default",
         strict: true,
         versions: &versions(file),
+        started: None,
     };
     let loaded = load(&request, &Needs::everything(), Arc::new(Unobserved));
     loaded

@@ -349,6 +349,8 @@ pub struct Environment {
     pub owners: Arc<Owners>,
     /// Time at which the state was read.
     pub read_at: Option<Time>,
+    /// The newest time of the objects, where that is not recorded and they show that it was long ago.
+    pub assumed_now: Option<Time>,
     /// Source, for people: `cluster prod`, `file gpus.yaml`.
     pub source: String,
     /// Kinds that could not be read, in order.
@@ -376,6 +378,7 @@ impl Default for Environment {
             scheduler_profiles: None,
             owners: Arc::default(),
             read_at: None,
+            assumed_now: None,
             source: String::new(),
             gaps: Vec::new(),
             told: Vec::new(),

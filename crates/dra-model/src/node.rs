@@ -21,6 +21,14 @@ pub struct Node {
     pub status: NodeStatus,
 }
 
+impl Node {
+    /// What the kubelet says of itself, or the node controller of a silent one.
+    pub fn ready(&self) -> Option<&super::Condition> {
+        let mut conditions = self.status.conditions.iter();
+        conditions.find(|condition| condition.type_ == "Ready")
+    }
+}
+
 /// Settings that keep pods off a node.
 #[apply(decoded)]
 #[derive(PartialEq, Eq)]

@@ -25,8 +25,8 @@ use super::files::{Limits, ReadError, ReadOptions, Source, read_parallel};
 use super::gates::{ControlPlanePod, VersionSettings};
 use super::needs::{Loaded, Needs, Observer, Problem};
 use dra_model::{
-    ClusterBuilder, Environment, Gap, Kind, NewerFields, Object, Owners, ReleaseEvidence, SchedulerProfile,
-    Str, Version,
+    ClusterBuilder, Condition, Environment, Gap, Kind, NewerFields, Object, Owners, ReleaseEvidence,
+    SchedulerProfile, Str, Time, Version,
 };
 
 use self::coverage::{Coverage, lacking, refer};
@@ -207,6 +207,8 @@ pub struct Request<'a> {
     pub strict: bool,
     /// Versions and gates given by the user.
     pub versions: &'a VersionSettings,
+    /// When the run began; nothing where the user says for what time to judge.
+    pub started: Option<Time>,
 }
 
 /// Reads what `needs` says from files. Namespaces and selectors of `needs` are not applied: a file has been read whole anyway, and
@@ -488,6 +490,15 @@ impl Collected {
         self.loaded.warnings.extend(self.unknown_fields.warnings());
 
         let mut builder = std::mem::take(&mut self.builder);
+        if environment.read_at.is_none()
+            && let Some(started) = request.started
+            && let Some(newest) = newest_time(builder.objects(), started)
+        {
+            environment.assumed_now = Some(newest);
+            self.loaded.warnings.push(format!(
+                "{names} does not record when it was read; assuming {newest}, the newest time of its objects (--now)"
+            ));
+        }
         let newer = NewerFields::drop_from(builder.objects_mut(), environment.version);
         self.loaded.warnings.extend(newer.warnings());
         for (kind, one, other) in builder.with_same_uid() {
@@ -621,6 +632,38 @@ impl Collected {
     }
 }
 
+/// Seconds after which the kubelet of a node that is ready has reported again: at most eight minutes (`kubelet_node_status.go`,
+/// `updateNodeStatus`, v1.37.2), and some for the clocks.
+const REPORTING_SECONDS: u64 = 600;
+
+/// The newest time of `objects` before `started`, where the kubelets of ready nodes show that the objects were read long before that.
+fn newest_time(objects: &[Object], started: Time) -> Option<Time> {
+    let reported = objects.iter().filter_map(|object| match object {
+        Object::Node(node) => {
+            let ready = node.ready()?;
+            ready.last_heartbeat_time.filter(|_| ready.status == "True")
+        }
+        _ => None,
+    });
+    let reported = reported.max()?;
+    if started.since(reported).as_secs() < REPORTING_SECONDS {
+        return None;
+    }
+    let of_condition =
+        |condition: &Condition| condition.last_heartbeat_time.max(condition.last_transition_time);
+    let times = objects.iter().flat_map(|object| {
+        let (event, conditions) = match object {
+            Object::Event(event) => (event.last_seen(), &[][..]),
+            Object::Node(node) => (None, node.status.conditions.as_slice()),
+            Object::Pod(pod) => (None, pod.status.conditions.as_slice()),
+            _ => (None, &[][..]),
+        };
+        let newest = conditions.iter().filter_map(of_condition).max();
+        [object.metadata().creation_timestamp, event, newest]
+    });
+    times.flatten().filter(|time| *time <= started).max()
+}
+
 /// Returns what the files are called for people.
 fn source_name(names: &[String]) -> String {
     match names {
@@ -628,5 +671,38 @@ fn source_name(names: &[String]) -> String {
         [name] if name.starts_with("example:") => name.clone(),
         [name] => format!("file {name}"),
         _ => format!("files {}", names.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ready_nodes_have_not_reported_for_long_is_old() {
+        let newest = |ready: &str, started: &str| {
+            let node = format!(
+                r#"{{"metadata":{{"name":"n"}},"status":{{"conditions":[{{"type":"Ready","status":"{ready}",
+                    "lastHeartbeatTime":"2026-11-28T09:55:00Z"}}]}}}}"#
+            );
+            let event = r#"{"metadata":{"name":"e"},"lastTimestamp":"2026-11-28T09:57:00Z"}"#;
+            // Of a machine whose clock is ahead.
+            let pod = r#"{"metadata":{"name":"p","creationTimestamp":"2027-01-01T00:00:00Z"}}"#;
+            let all = [
+                (Kind::Node, node.as_str()),
+                (Kind::Event, event),
+                (Kind::Pod, pod),
+            ];
+            let objects = all.map(|(kind, json)| Object::from_json(kind, json.as_bytes()).unwrap());
+            newest_time(&objects, started.parse().unwrap()).map(|time| time.to_string())
+        };
+        let two_days_later = "2026-11-30T10:00:00Z";
+        assert_eq!(
+            newest("True", two_days_later).as_deref(),
+            Some("2026-11-28T09:57:00Z")
+        );
+        assert_eq!(newest("True", "2026-11-28T10:00:00Z"), None);
+        // A node that was lost may be in a cluster of now.
+        assert_eq!(newest("Unknown", two_days_later), None);
     }
 }

@@ -201,6 +201,7 @@ impl Successor<'_> {
             namespace: self.namespace,
             strict: false,
             versions: &VersionSettings::default(),
+            started: None,
         };
         let copy = load_sources(&sources, &request, &Needs::everything(), Arc::new(Unobserved))?.cluster;
         let mut unlike = None;
@@ -463,6 +464,7 @@ mod tests {
             namespace: "default",
             strict: false,
             versions: &VersionSettings::default(),
+            started: None,
         };
         let before = load(&request, &Needs::everything(), Arc::new(Unobserved))
             .unwrap()

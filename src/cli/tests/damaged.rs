@@ -85,6 +85,7 @@ fn cluster(file: &Path) -> Option<Cluster> {
         namespace: "default",
         strict: false,
         versions: &VersionSettings::default(),
+        started: None,
     };
     Some(
         load(&request, &Needs::everything(), Arc::new(Unobserved))

@@ -324,6 +324,7 @@ fn read_rules(ctx: &Ctx, file: &str) -> anyhow::Result<Vec<TaintRule>> {
         namespace: ctx.namespace_of_bare(),
         strict: true,
         versions: &ctx.settings().versions,
+        started: None,
     };
     let needs = Needs::kinds([Kind::DeviceTaintRule]);
     let loaded = dra_sources::load(&request, &needs, Arc::new(Unobserved))

@@ -136,13 +136,15 @@ const READ_IN: &[(&str, &[&str])] = &[
     (
         "\"Ready\"",
         &[
+            // Of a node.
+            "crates/dra-model/src/node.rs",
             // Which conditions of pods are read.
             "crates/dra-model/src/pod.rs",
             // Of a device.
             "crates/dra-rules/src/health.rs",
             // Of a pod.
             "crates/dra-rules/src/kubelet/drivers.rs",
-            // Of a node.
+            // Of a node that is broken otherwise.
             "crates/dra-rules/src/kubelet/heartbeat.rs",
             // Of a ComputeDomain.
             "crates/dra-rules/src/owners/gathering.rs",

@@ -163,6 +163,7 @@ fn state(cluster: &Cluster, gates: &[&str]) -> State {
         namespace: "default",
         strict: true,
         versions: &versions,
+        started: None,
     };
     load(
         &request,

@@ -22,6 +22,7 @@ fn history(snapshot: &str) -> Cluster {
         namespace: "default",
         strict: true,
         versions: &VersionSettings::default(),
+        started: None,
     };
     let needs = Needs::kinds([Kind::Pod, Kind::DeviceTaintRule, Kind::ResourceSlice]);
     load(&request, &needs, Arc::new(Unobserved))

@@ -26,7 +26,7 @@ impl Heartbeat {
     /// Mirrors `kubelet/nodestatus/setters.go`, `ReadyCondition`, which sets `True` or `False`, and
     /// `controller/nodelifecycle/node_lifecycle_controller.go`, `tryUpdateNodeHealth`, which sets `Unknown`, v1.37.2.
     pub fn of(node: &Node) -> Self {
-        let Some(ready) = ready_condition(node) else {
+        let Some(ready) = node.ready() else {
             return Self::Ready;
         };
         let since = ready.last_transition_time;
@@ -50,17 +50,12 @@ pub(super) fn is_of_runtime(text: &str) -> bool {
 
 /// The words of the condition `Ready` of a node.
 pub(super) fn why_not_ready(node: &Node) -> Option<&str> {
-    Some(ready_condition(node)?.message.as_str())
+    Some(node.ready()?.message.as_str())
 }
 
 /// Returns when the kubelet reported last: it does so at least every eight minutes (`kubelet_node_status.go`, `updateNodeStatus`, v1.37.2).
 pub(super) fn reported(node: &Node) -> Option<Time> {
-    ready_condition(node)?.last_heartbeat_time
-}
-
-fn ready_condition(node: &Node) -> Option<&Condition> {
-    let mut conditions = node.status.conditions.iter();
-    conditions.find(|condition| condition.type_ == "Ready")
+    node.ready()?.last_heartbeat_time
 }
 
 /// The condition of a node that says that its network is not set up: a cloud provider or the network plugin sets it (`core/v1/types.go`,

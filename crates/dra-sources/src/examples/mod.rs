@@ -67,6 +67,7 @@ mod tests {
                 namespace: "default",
                 strict: true,
                 versions: &VersionSettings::default(),
+                started: None,
             };
             let loaded = load(&request, &Needs::everything(), Arc::new(Unobserved)).unwrap();
             assert_eq!(loaded.warnings, [""; 0], "{}", example.name);

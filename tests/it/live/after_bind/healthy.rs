@@ -77,6 +77,7 @@ fn nothing_is_said_of_pods_that_run() {
         namespace: "default",
         strict: true,
         versions: &VersionSettings::default(),
+        started: None,
     };
     let needs = Needs::kinds(EXPLAIN_NEEDS);
     let state = load(&request, &needs, Arc::new(Unobserved))
