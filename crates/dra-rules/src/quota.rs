@@ -53,9 +53,18 @@ enum Reason<'a> {
         /// Usage by claims created before this one.
         before: i64,
         wanted: i64,
-        /// Whether it is the most that one of several alternatives asks for.
-        is_most: bool,
+        counted: Counted,
     },
+}
+
+/// How admission counts the devices of a claim.
+#[derive(Clone, Copy, Debug)]
+enum Counted {
+    Exactly,
+    /// The most that one of several alternatives requests.
+    Most,
+    /// All devices of a node, as the most that a claim can get.
+    All,
 }
 
 /// The quota that a refusal names, in the words of the API server: `exceeded quota: NAME, requested: …`.
@@ -88,12 +97,12 @@ impl fmt::Display for Refusal<'_> {
                 used,
                 before,
                 wanted,
-                is_most,
+                counted,
             } => {
-                let (up_to, counted) = if *is_most {
-                    ("up to ", " (of alternatives the largest counts)")
-                } else {
-                    ("", "")
+                let (up_to, counted) = match counted {
+                    Counted::Exactly => ("", String::new()),
+                    Counted::Most => ("up to ", " (of alternatives the largest counts)".to_owned()),
+                    Counted::All => ("", format!(" (allocationMode All counts as {MOST_RESULTS})")),
                 };
                 write!(
                     f,
@@ -106,6 +115,24 @@ impl fmt::Display for Refusal<'_> {
             }
         }
     }
+}
+
+impl Refusal<'_> {
+    /// Returns whether the quota allows less than the claims request, even with nothing in use.
+    pub fn is_too_large(&self) -> bool {
+        match &self.reason {
+            Reason::NotCounted(_) => false,
+            Reason::Exceeded {
+                hard, before, wanted, ..
+            } => Quantity::new(before.saturating_add(*wanted), Format::DecimalSi) > **hard,
+        }
+    }
+}
+
+/// Returns whether a request is for all devices that match.
+fn asks_for_all(request: &Request) -> bool {
+    let mut asked = request.asked();
+    asked.any(|asked| asked.allocation_mode == AllocationMode::All)
 }
 
 impl<'a> Quotas<'a> {
@@ -141,12 +168,16 @@ impl<'a> Quotas<'a> {
                 .iter()
                 .find_map(|quota| self.refusal(quota, &usage, &before));
             if let Some(Refusal {
-                reason: Reason::Exceeded { is_most, .. },
+                reason: Reason::Exceeded { counted, .. },
                 ..
             }) = &mut refusal
             {
-                let mut requests = spec.devices.requests.iter();
-                *is_most = requests.any(|request| request.first_available.len() > 1);
+                let requests = || spec.devices.requests.iter();
+                if requests().any(|request| request.first_available.len() > 1) {
+                    *counted = Counted::Most;
+                } else if requests().any(asks_for_all) {
+                    *counted = Counted::All;
+                }
             }
             for (resource, amount) in usage {
                 add(&mut before, resource, amount);
@@ -204,6 +235,21 @@ impl<'a> Quotas<'a> {
             (*quota, hard.collect::<Vec<_>>())
         });
         raised.filter(|(_, hard)| !hard.is_empty()).collect()
+    }
+
+    /// The quotas of `namespace` once they count another claim of this spec.
+    pub(crate) fn counting(&self, namespace: &Str, spec: &ClaimSpec) -> Vec<Quota> {
+        let usage = self.usage(spec);
+        let quotas = self.of.get(namespace).into_iter().flatten();
+        let counting = quotas.map(|quota| {
+            let mut quota = Quota::clone(quota);
+            for (resource, used) in &mut quota.status.used {
+                let amount = usage.get(resource.as_str()).copied().unwrap_or(0);
+                used.add(&Quantity::new(amount, Format::DecimalSi));
+            }
+            quota
+        });
+        counting.collect()
     }
 
     /// The template of the first claim that the claim controller cannot create for the pod, and why.
@@ -284,7 +330,7 @@ impl<'a> Quotas<'a> {
                 used,
                 before,
                 wanted,
-                is_most: false,
+                counted: Counted::Exactly,
             };
             (sum > *hard).then_some(Refusal { quota, reason })
         })
@@ -493,6 +539,31 @@ mod tests {
             let plain = refusal(without_extended_resources(world()));
             assert_eq!(plain.as_deref(), expected, "{hard} {used}");
         }
+    }
+
+    #[test]
+    fn what_alone_is_more_than_a_quota_is_too_large_and_all_counts_as_the_most() {
+        let all = json!([{"name": "r", "exactly": {"deviceClassName": "gpu", "allocationMode": "All"}}]);
+        let counted = "(allocationMode All counts as 32), but quota/n/q has 0 of 8 in use";
+        for (requests, used, is_too_large, expected) in [
+            (all, "0", true, counted),
+            (gpus(9), "0", true, "requests 9 gpu"),
+            (gpus(8), "1", false, "requests 8 gpu"),
+        ] {
+            let cluster = with_quota(world(), &json!({GPU: "8"}), &json!({GPU: used})).build();
+            let (spec, quotas) = (claim_spec(&requests), Quotas::of(&cluster));
+            let ((), refusal) = quotas.first_refused(&"n".into(), [((), &spec)]).unwrap();
+            assert_eq!(refusal.is_too_large(), is_too_large, "{refusal}");
+            assert!(refusal.to_string().contains(expected), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn a_quota_counts_the_claims_that_are_made() {
+        let cluster = with_quota(world(), &json!({GPU: "4"}), &json!({GPU: "1", CLAIMS: "7"})).build();
+        let counting = Quotas::of(&cluster).counting(&"n".into(), &claim_spec(&gpus(2)));
+        let used = |resource: &str| lookup(&counting[0].status.used, resource).unwrap().to_string();
+        assert_eq!((used(GPU).as_str(), used(CLAIMS).as_str()), ("3", "8"));
     }
 
     #[test]

@@ -24,6 +24,7 @@ use dra_model::{
     Change, Claim, Cluster, Component, Gate, Key, Kind, Node, Object, Pod, PoolId, ReleaseEvidence, Slice,
     Str, Time, Version,
 };
+use dra_rules::quota::Quotas;
 use dra_rules::scheduling::{
     AssumedGate, BINDING_TIMEOUT, Cycle, GenerateError, Granted, Hanging, Judgment, Obstacle, Run,
     SCORE_WEIGHT, Scheduler, Stage, Start, Verdict, disagreeing_pools, generate_claims, judge_all, message,
@@ -88,7 +89,7 @@ impl<'s> Settings<'s> {
 }
 
 /// The kinds that determine an allocation.
-pub const ALLOCATION_NEEDS: [Kind; 8] = [
+pub const ALLOCATION_NEEDS: [Kind; 9] = [
     Kind::Node,
     Kind::DeviceClass,
     Kind::ResourceSlice,
@@ -97,6 +98,7 @@ pub const ALLOCATION_NEEDS: [Kind; 8] = [
     Kind::ResourceClaim,
     Kind::Pod,
     Kind::PodGroup,
+    Kind::ResourceQuota,
 ];
 
 /// Steps after which kube-scheduler's own search has used up its ten seconds for a node, at the microsecond that each takes it.
@@ -350,6 +352,17 @@ fn judge_pod(
     agreed: &mut BTreeSet<Key>,
     settings: &Settings<'_>,
 ) -> (Judged, Arc<Pod>) {
+    if let Some((template, refusal)) = Quotas::of(cluster).refused_of_pod(pod) {
+        let judged = Judged {
+            fit: Fit::DoesNotFit,
+            message: Some(words::refused(
+                &words::claim_from(&template.metadata.key()),
+                &refusal,
+            )),
+            ..Judged::default()
+        };
+        return (judged, Arc::clone(pod));
+    }
     let (made, problem) = match generate_claims(cluster, pod) {
         Ok(made) => (made, None),
         Err(problem) => (Arc::clone(pod), Some(problem)),

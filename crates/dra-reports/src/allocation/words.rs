@@ -26,6 +26,16 @@ pub(crate) fn pod(key: &Key) -> String {
     }
 }
 
+/// A claim that is to be created from a template.
+pub(crate) fn claim_from(template: &Key) -> String {
+    format!("the claim from template/{template}")
+}
+
+/// That a quota blocks the creation of a claim.
+pub(crate) fn refused(what: &str, refusal: impl std::fmt::Display) -> String {
+    format!("{what} cannot be created: it {refusal}")
+}
+
 /// That a claim has as many consumers as it can have.
 pub(crate) fn too_many_consumers(key: &Key) -> String {
     format!(

@@ -139,7 +139,7 @@ impl Diagnosis {
                 .find(|claim| frees(claim))
                 .map(|claim| FixItem::delete_unused(&claim.key())),
         );
-        let raise = FixItem::raise_quota_of_claims(&quota.key(), owner, remedy);
+        let raise = FixItem::raise_quota_of_claims(refusal, owner, remedy);
         self.fixes.push(raise);
         self.notes
             .extend(words::unused_claims(unused.into_iter().map(|claim| claim.key())));

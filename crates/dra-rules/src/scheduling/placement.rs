@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::extended::IN_MEMORY_CLAIM;
 use super::verdict::Granted;
+use crate::quota::Quotas;
 use crate::reservation::{Next, PodGroups, bind_to, claim_name, claim_names, claim_of_template, unmade_of};
 use dra_model::{
     Change, Claim, ClaimTemplate, Cluster, Component, ConsumerReference, Environment, Gap, Key, Kind, Meta,
@@ -74,6 +75,9 @@ fn make(cluster: &mut Cluster, template: &ClaimTemplate, kind: Kind, owner: &Met
     let by = (kind, &owner.name, &owner.uid);
     let mut claim = claim_of_template(template, key.clone(), entry, by);
     claim.metadata.uid = uid_of_simulation(&key.to_string()).into();
+    for quota in Quotas::of(cluster).counting(&key.namespace, &claim.spec) {
+        cluster.apply(Change::Put(Object::ResourceQuota(Arc::new(quota))));
+    }
     cluster.apply(Change::Put(Object::ResourceClaim(Arc::new(claim))));
     key.name
 }

@@ -4,6 +4,7 @@ use dra_model::{
     Component, DeviceId, Event, Gate, Key, Kind, NodeSelector, Owner, Pod, PoolId, Quantity, Str, Taint, Time,
 };
 use dra_rules::kubelet::{BrokenLink, PodStage, unscheduled};
+use dra_rules::quota::Refusal;
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
 use dra_rules::validation::Webhook;
 
@@ -484,12 +485,14 @@ impl FixItem {
 
     /// Raises a quota that refuses a claim; other pods of the owner may have such claims, and end where `ends` says so.
     pub(in super::super) fn raise_quota_of_claims(
-        quota: &Key,
+        refusal: &Refusal<'_>,
         owner: Option<(&str, bool)>,
         how: Remedy,
     ) -> Self {
+        let quota = &refusal.quota.metadata.key();
         let target = format!("resourcequota/{quota}");
         let message = match owner {
+            _ if refusal.is_too_large() => format!("request fewer devices in the claim, or raise {target}"),
             Some((owner, true)) => {
                 format!(
                     "wait until a pod of {owner} ends whose claim counts against {target}, or raise {target}"

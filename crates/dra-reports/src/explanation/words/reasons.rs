@@ -10,7 +10,7 @@ use dra_rules::scheduling::{ClaimProblem, Lack, NoUse, Obstacle, Plain, Rejectio
 use super::super::fact::{Allowed, Brief, Evidence, Fact, Lacking, Limited, NotMade, Term};
 use super::super::items::Amounts;
 use super::{claims, one_or_many, word};
-use crate::allocation::words::{claim, of_gang, too_many_consumers};
+use crate::allocation::words::{claim, of_gang, refused, too_many_consumers};
 use crate::listing::some;
 use crate::stage::{labels_text, stuck_text, template_missing};
 
@@ -439,11 +439,6 @@ fn allowed(allowed: &Allowed) -> String {
             format!("but only {} are allowed", values.join(", "))
         }
     }
-}
-
-/// That a quota blocks the creation of a claim.
-fn refused(what: &str, refusal: &str) -> String {
-    format!("{what} cannot be created: it {refusal}")
 }
 
 /// That no claim is made from a template.
