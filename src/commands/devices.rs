@@ -46,9 +46,9 @@ const EXAMPLES: &str = r#"Examples:
 /// List devices with consumers, remaining capacity, taints and health
 ///
 /// Lists the devices of the whole cluster, or with `-n` the devices allocated to claims of that namespace. STATE is `Free`, `Allocated`
-/// or `Shared`, followed by the reason if kube-scheduler does not allocate a free device to an ordinary request: `CountersExhausted`,
-/// `Incompatible`, `PoolIncomplete`, `PoolInvalid`, `GateOff`, `SliceIgnored`, `Tainted`; or by `Unpublished` if an allocated device is
-/// no longer published. CAPACITY and COUNTERS show what remains of the total.
+/// or `Shared`, followed by the reason if kube-scheduler does not allocate a free device to an ordinary request: `NodeMissing` (known with
+/// `--free`, which reads nodes), `CountersExhausted`, `Incompatible`, `PoolIncomplete`, `PoolInvalid`, `GateOff`, `SliceIgnored`, `Tainted`;
+/// or by `Unpublished` if an allocated device is no longer published. CAPACITY and COUNTERS show what remains of the total.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES, aliases = ["device", "resourceslice", "resourceslices", "slice", "slices", "gpu", "gpus", "nic", "nics"])]
 pub(crate) struct Args {
@@ -297,7 +297,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         node: node.map(Into::into),
         namespace: objects::namespace(ctx, objects::Default::All).map(Into::into),
     };
-    let nodes = filter.node.is_some().then_some(Kind::Node);
+    let nodes = (filter.node.is_some() || filter.free).then_some(Kind::Node);
     // Claims of other namespaces hold devices too, so the namespace does not restrict what is read.
     let needs = Needs::kinds(DEVICES_NEEDS.into_iter().chain(nodes)).pods_after_claims();
     watching::check(ctx)?;

@@ -106,6 +106,7 @@ pub(super) const DRIVERS: &[Column<DriverStatus, Page>] = &[
 fn unavailable(reason: Unavailable) -> &'static str {
     match reason {
         Unavailable::Tainted => "tainted",
+        Unavailable::NodeMissing => "of missing nodes",
         Unavailable::CountersExhausted => "out of counters",
         Unavailable::PoolIncomplete => "in incomplete pools",
         Unavailable::PoolInvalid => "in invalid pools",

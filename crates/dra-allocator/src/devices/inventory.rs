@@ -50,6 +50,8 @@ pub enum DeviceState {
 /// The reason why the scheduler does not allocate a device to an ordinary request, although no claim holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, strum::Display)]
 pub enum Unavailable {
+    /// The only node that it is for does not exist.
+    NodeMissing,
     /// Other devices use up the counters that it needs.
     CountersExhausted,
     /// Devices in use belong to other compatibility groups.
@@ -93,6 +95,7 @@ impl Unavailable {
     /// Returns what keeps it from being allocated, for a reader: `counters`.
     pub fn in_words(self) -> &'static str {
         match self {
+            Self::NodeMissing => "node missing",
             Self::CountersExhausted => "counters",
             Self::Incompatible => "compatibility groups",
             Self::PoolIncomplete => "pool incomplete",
@@ -226,11 +229,11 @@ impl<'a> Inventory<'a> {
         if self.is_allocated(id) {
             return Vec::new();
         }
-        let of_node = slice
-            .spec
-            .node_name
-            .as_ref()
-            .and_then(|node| pool.parts.get(node));
+        let node = slice.spec.node_name.as_ref();
+        if node.is_some_and(|node| self.is_missing(node)) {
+            return vec![Unavailable::NodeMissing];
+        }
+        let of_node = node.and_then(|node| pool.parts.get(node));
         let reasons = match of_node.or(pool.view.as_ref()) {
             Some(view) => self.rules_out(view, pool.is_complete, slice, device),
             None => vec![Unavailable::SliceIgnored],
@@ -245,6 +248,13 @@ impl<'a> Inventory<'a> {
             return Vec::new();
         }
         reasons
+    }
+
+    /// Returns whether there is no such node, where nodes were read.
+    fn is_missing(&self, node: &Str) -> bool {
+        self.cluster.node(node).is_none()
+            && self.cluster.nodes().next().is_some()
+            && self.cluster.gap(Kind::Node, "").is_none()
     }
 
     /// Returns why the scheduler does not allocate the device on the nodes that see the pool so.
@@ -455,6 +465,24 @@ mod tests {
             .map(|id| id.device.to_string())
             .collect();
         assert_eq!(names, ["both", "looked-at", "shared", "twice"]);
+    }
+
+    #[test]
+    fn a_device_of_a_node_that_is_gone_cannot_be_allocated() {
+        let unavailable = |world: World| {
+            let cluster = world.slice("node-1", &json!([{"name": "a"}])).build();
+            let inventory = Inventory::of(&cluster);
+            let pool = cluster.pool(&id("a").pool_id()).unwrap();
+            let facts = inventory.pool_facts(&pool);
+            let published = pool.devices().next().unwrap();
+            inventory.unavailable(&facts, &id("a"), published)
+        };
+        let node = |name: &str| World::default().with(Kind::Node, &json!({"metadata": {"name": name}}));
+        assert_eq!(unavailable(node("node-1")), []);
+        assert_eq!(unavailable(node("node-2")), [Unavailable::NodeMissing]);
+        // Nodes that were not read may be there.
+        assert_eq!(unavailable(node("node-2").without(Kind::Node)), []);
+        assert_eq!(unavailable(World::default()), []);
     }
 
     #[test]
