@@ -776,9 +776,11 @@ def taints(world):
     rows, items = [], []
     for source, name, taint, about in found:
         of_claims, of_pods, due = {}, {}, {}
+        # One without an effect previews an eviction.
+        acting = {**taint, "effect": "NoExecute"} if taint["effect"] == "None" else taint
         for device in about:
             for claim, result in holders.get(device, []):
-                own = tolerated_for(result.get("tolerations") or [], taint)
+                own = tolerated_for(result.get("tolerations") or [], acting)
                 key = (namespace_of(claim), name_of(claim))
                 of_claims[key] = (claim, sooner(of_claims[key][1], own) if key in of_claims else own)
         for claim, tolerance in of_claims.values():
@@ -797,9 +799,8 @@ def taints(world):
 
         preview = None
         if source == "Rule" and taint["effect"] == "None":
-            would = {**taint, "effect": "NoExecute"}
             held = [(claim, result) for device in about for claim, result in holders.get(device, [])]
-            leaving = [claim for claim, result in held if tolerated_for(result.get("tolerations") or [], would) != FOREVER]
+            leaving = [claim for claim, result in held if tolerated_for(result.get("tolerations") or [], acting) != FOREVER]
             gone = {
                 (namespace_of(pod), name_of(pod))
                 for claim in leaving
@@ -828,6 +829,8 @@ def taints(world):
                     yield {**one, "tolerated": "No"}
                 elif tolerance == FOREVER:
                     yield {**one, "tolerated": "Forever"}
+                elif taint["effect"] == "None":
+                    yield {**one, "tolerated": "Until"}
                 else:
                     until = written_at(instant(taint["timeAdded"]).timestamp() + tolerance)
                     yield {**one, "tolerated": "Until", "until": until}
@@ -836,7 +839,7 @@ def taints(world):
         tolerating = []
         for pod in pod_items:
             if pod["tolerated"] != "No":
-                until = "forever" if pod["tolerated"] == "Forever" else f"until-{pod['until']}"
+                until = "forever" if pod["tolerated"] == "Forever" else f"until-{pod['until']}" if "until" in pod else "for-a-time"
                 tolerating.append(f"{pod['namespace']}/{pod['name']}:{until}")
         value = f"={taint['value']}" if taint.get("value") else ""
         rows.append(

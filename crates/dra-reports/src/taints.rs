@@ -97,14 +97,15 @@ pub struct Preview {
 /// An object that a taint affects, and whether it tolerates it.
 ///
 /// The tolerations are those of the allocation; a pod has those of its claims. A NoExecute taint is tolerated as the eviction
-/// controller sees it; with another effect, which evicts no pod, the seconds of a toleration mean nothing.
+/// controller sees it, and so is one of effect None, which previews that; with NoSchedule, which evicts no pod, the seconds of a toleration mean
+/// nothing.
 #[serde_with_macros::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Tolerated {
     /// The object.
     #[serde(flatten)]
     pub object: ObjectReference,
-    /// Whether it tolerates the taint: a NoExecute taint as the eviction controller sees it, any other as the scheduler does.
+    /// Whether it tolerates the taint: a taint of effect NoExecute or None as the eviction controller sees NoExecute, any other as the scheduler does.
     pub tolerated: Tolerates,
     /// When the toleration ends. In the past when its seconds overflow.
     pub until: Option<Time>,
@@ -451,6 +452,16 @@ impl<'a> Listing<'a> {
 fn tolerated_by(taint: &Taint, tolerations: &Tolerations) -> Tolerance {
     if taint.effect == NO_EXECUTE {
         tolerance(taint, tolerations)
+    } else if taint.effect == NO_EFFECT {
+        // It previews what the taint would evict.
+        let effect = NO_EXECUTE.into();
+        tolerance(
+            &Taint {
+                effect,
+                ..taint.clone()
+            },
+            tolerations,
+        )
     } else if tolerations.tolerate(taint) {
         Tolerance::Forever
     } else {
@@ -475,7 +486,10 @@ impl Tolerated {
             Tolerance::Forever => (Tolerates::Forever, None),
             Tolerance::For(_) => (
                 Tolerates::Until,
-                taint.time_added.and_then(|added| due(added, tolerance)),
+                taint
+                    .time_added
+                    .filter(|_| taint.effect == NO_EXECUTE)
+                    .and_then(|added| due(added, tolerance)),
             ),
         };
         Self {
