@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::bound::{former_users, stuck_users, told_by_drivers};
+use super::bound::{former_users, told_by_drivers};
 use super::diagnosis::{Answer, Diagnosis, NoNeed};
 use super::items::Holding;
 use super::{explain_claims, explain_pod, words};
@@ -27,11 +27,19 @@ pub fn explain_claim(cluster: &Cluster, claim: &Arc<Claim>, settings: &Settings<
             report
         }
         By::Kept(pods) => {
-            let mut report = Diagnosis::of_claim(cluster, claim);
-            report.notes.push(words::kept_claim(&pods));
-            report.notes.extend(stuck_users(cluster, claim, settings.now));
-            report.holds = Holding::of(claim);
-            report.conclude(report.holds.clone().map_or(Answer::Unjudged, Answer::Allocated));
+            let stages = Stages::of(cluster, settings.now);
+            let mut kept = pods.iter().copied();
+            let stuck = kept.find(|pod| stages.pod(*pod).is_some_and(|found| found.is_stuck()));
+            let mut report = if let Some(pod) = stuck {
+                explain_by_pod(cluster, claim, &[pod], settings)
+            } else {
+                let mut report = Diagnosis::of_claim(cluster, claim);
+                report.holds = Holding::of(claim);
+                report.conclude(report.holds.clone().map_or(Answer::Unjudged, Answer::Allocated));
+                report
+            };
+            let pods: Vec<Key> = pods.iter().map(|pod| pod.key()).collect();
+            report.notes.insert(0, words::kept_claim(&pods));
             report
         }
         By::Itself(waiting) => {
@@ -79,7 +87,7 @@ enum By<'c> {
     /// No pod needs it.
     NoPod(NoNeed),
     /// It is being deleted, and these pods keep it.
-    Kept(Vec<Key>),
+    Kept(Vec<&'c Arc<Pod>>),
     /// By what it requests; these pods use it and have no node.
     Itself(Vec<Key>),
 }
@@ -111,7 +119,7 @@ fn by<'c>(cluster: &'c Cluster, claim: &Claim, now: Time) -> By<'c> {
         (placed, _) if !is_deleting && placed.iter().any(is_stuck) => {
             By::Pods(placed.iter().copied().find(is_stuck).into_iter().collect())
         }
-        ([_, ..], []) if is_deleting => By::Kept(keys(&placed)),
+        (kept @ [_, ..], []) if is_deleting => By::Kept(kept.to_vec()),
         _ => By::Itself(keys(&waiting)),
     }
 }
