@@ -365,13 +365,16 @@ impl Shown<'_> {
             let by = || format!("pod/{key} has a claim for extended resources");
             self.shows(Scheduler, Gate::DRAExtendedResource, by);
         }
-        // A kubelet without the gate does not let a member start whose claim is reserved for its group alone.
-        let Some(group) = pod
-            .pod_group()
-            .filter(|_| self.groups_may_exist && pod.status.phase == "Running")
-        else {
+        let Some(group) = pod.pod_group().filter(|_| self.groups_may_exist) else {
             return;
         };
+        // Without the gate the API server drops the field.
+        let by = || format!("pod/{key} is of podgroup/{group}");
+        self.shows(ApiServer, Gate::GenericWorkload, by);
+        // A kubelet without the gate does not let a member start whose claim is reserved for its group alone.
+        if pod.status.phase != "Running" {
+            return;
+        }
         let named = pod
             .status
             .resource_claim_statuses

@@ -37,6 +37,7 @@ use self::coming::is_of_autoscaler;
 use self::diagnosis::{Answer, Cause, Warning};
 use self::fact::Often;
 
+use super::allocation::words::claim_from;
 use super::allocation::{Exactness, Fit, Other, Settings, Target, Trust, Units, alone, otherwise, place_all};
 
 use super::stage::unlisted_text;
@@ -201,7 +202,12 @@ fn with_quotas(
             Start::Obstacle(Obstacle::Gated(_)) => without_gates(&mut report, cluster, pod, settings),
             Start::Cycle(_) | Start::Obstacle(_) | Start::Unknown(_) => {}
         }
-        if let Answer::Silent(_, scheduler, _) = &report.answer
+        let scheduler = match &report.answer {
+            Answer::Silent(_, scheduler, _) => Some(scheduler),
+            _ => None,
+        };
+        if (scheduler.is_some() || report.verdict() == ClusterVerdict::Fits)
+            && pod.condition("PodScheduled").is_none()
             && let Some(other) = because_of_group(cluster, pod, scheduler, settings)
         {
             return other;
@@ -235,7 +241,7 @@ fn with_quotas(
         undecided(&mut report, cluster, &key.namespace);
     }
     if let Some((template, refusal)) = refused {
-        let of_template = words::claim_from(&template.metadata.key());
+        let of_template = claim_from(&template.metadata.key());
         report.add_refusal(
             cluster,
             (&of_template, Some(pod)),
@@ -300,16 +306,17 @@ fn without_gates(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod, settings:
     report.notes.extend(why);
 }
 
-/// The same where kube-scheduler has the gate for groups of pods on, where only its silence shows that: it reports on the pods of a group
-/// once all of them are there (`gangscheduling.go`, `PreEnqueue`, v1.37.2). Nothing where they are.
+/// The same where kube-scheduler has the gate for groups of pods on, as the API server had, which without it drops the field of the pod: it
+/// reports on the pods of a group once all of them are there (`gangscheduling.go`, `PreEnqueue`, v1.37.2). Nothing where they are. The
+/// silence of `scheduler` shows the same.
 fn because_of_group(
     cluster: &Cluster,
     pod: &Arc<Pod>,
-    scheduler: &str,
+    scheduler: Option<&Str>,
     settings: &Settings<'_>,
 ) -> Option<Diagnosis> {
     let gate = Gate::GenericWorkload;
-    pod.pod_group()?;
+    pod.pod_group().filter(|_| !pod.metadata.is_only_written())?;
     if Hanging::of(cluster, &[gate], &[Component::Scheduler]).is_empty() {
         return None;
     }
@@ -319,7 +326,9 @@ fn because_of_group(
         report.verdict(),
         ClusterVerdict::Waits | ClusterVerdict::DoesNotFit
     ) && !matches!(report.answer, Answer::Silent(..));
-    report.notes.push(words::on_by_silence(gate, scheduler));
+    report
+        .notes
+        .push(words::assumed_on(gate, scheduler.map(Str::as_str)));
     is_kept.then_some(report)
 }
 

@@ -56,8 +56,10 @@ impl Explained<'_> {
                     .and_then(|pod| Some((pod, self.scheduler.short_gang(pod)?)));
                 let Some((pod, gang)) = gang else {
                     let name = |pod: &Arc<Pod>| Some(pod.metadata.beside(pod.pod_group()?));
-                    let missing = self.pod.and_then(name);
-                    report.notes.extend(missing.map(|group| words::no_group(&group)));
+                    if let Some(missing) = self.pod.and_then(name) {
+                        report.notes.push(words::no_group(&missing));
+                        report.tell_namesake(self.cluster(), Kind::PodGroup, &missing);
+                    }
                     return;
                 };
                 report.notes.push(words::short_gang(&gang));

@@ -85,11 +85,16 @@ pub(in super::super) fn lasting_holder(holder: &Key, why: &str) -> String {
     format!("{}: {why}", pod(holder))
 }
 
-/// That a gate is assumed on, as the scheduler is silent.
-pub(in super::super) fn on_by_silence(gate: Gate, scheduler: &str) -> String {
-    format!(
-        "{gate} is assumed on in kube-scheduler: {scheduler} has reported nothing about the pod, and with the gate off it would have"
-    )
+/// That a gate is assumed on, as a scheduler is silent, or else as the API server had it on when it took the pod, which fits otherwise.
+pub(in super::super) fn assumed_on(gate: Gate, silent: Option<&str>) -> String {
+    let why = match silent {
+        Some(scheduler) => {
+            format!("{scheduler} has reported nothing about the pod, and with the gate off it would have")
+        }
+        None => "with it off in kube-apiserver the pod would have no schedulingGroup; if it is off in kube-scheduler, the pod fits"
+            .to_owned(),
+    };
+    format!("{gate} is assumed on in kube-scheduler: {why}")
 }
 
 /// That kube-scheduler is ending the pod for others.
@@ -98,11 +103,6 @@ pub(in super::super) fn preempted(others: &[Key]) -> String {
         "preemption: kube-scheduler is deleting the pod, and has nominated its node for {}",
         some(others.iter().map(pod))
     )
-}
-
-/// A claim that is to be created from a template.
-pub(in super::super) fn claim_from(template: &Key) -> String {
-    format!("the claim from template/{template}")
 }
 
 /// That an allocated claim is being deleted.
