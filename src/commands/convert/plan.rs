@@ -38,7 +38,7 @@ Examples:
 ///
 /// With a target, the steps are a checklist; `--step` shows one with its commands, `--details` all. `-o markdown` is for an issue.
 ///
-/// Exit code 1: other reservations than pods remain. 4: some objects could not be read, and there is no plan.
+/// Exit code 1: the plan leaves reservations that are not pods. 4: some objects could not be read, and there is no plan.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
 pub(super) struct Args {

@@ -175,7 +175,9 @@ fn of_claim(cluster: &Cluster, pod: &Pod, name: ClaimName<'_>, now: Time) -> Pod
     };
     let Some(claim) = cluster.claim(&key) else {
         let unread = cluster.gap(Kind::ResourceClaim, &key.namespace).is_some();
-        let problem = (!unread).then(|| words::claim_not_found(&key));
+        // What was made for a pod goes once the pod has finished.
+        let is_missing = !unread && !pod.is_terminal();
+        let problem = is_missing.then(|| words::claim_not_found(&key));
         return PodClaimDescription { problem, ..named };
     };
     let release = cluster.environment().release();
