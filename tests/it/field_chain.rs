@@ -3723,6 +3723,74 @@ const CASES: &[Case] = &[
         has: &["no action needed: the claim controller will create the claim from its template"],
         has_not: &[],
     },
+    // A file of two days ago: its pods wait no longer than until then. The gate is off by default, but the API server has kept the field.
+    Case {
+        ask: "explain pod/trainer-0 -n=gang --complete",
+        file: "podgroup-of-another-name",
+        code: 1,
+        has: &[
+            "podgroup/gang/trainer does not exist",
+            "did you mean podgroup/gang/trainer-workers",
+            "GenericWorkload is assumed on",
+            "does not record when it was read; assuming 2026-11-28T09:58:00Z",
+        ],
+        has_not: &["fits on"],
+    },
+    // The pod that keeps it cannot end.
+    Case {
+        ask: "explain claim/shared -n=old-team",
+        file: "claim-kept-by-a-pod-on-a-silent-node",
+        code: 1,
+        has: &[
+            "pod/old-team/nb-0",
+            "node/gpu-2 is not ready",
+            "the claim is being deleted",
+            "node.kubernetes.io/out-of-service",
+        ],
+        has_not: &["√"],
+    },
+    Case {
+        ask: "explain job/pretrain -n=llm --complete",
+        file: "quota-counts-all-as-32",
+        code: 1,
+        has: &[
+            "allocationMode All counts as 32",
+            "request fewer devices in the claim, or raise resourcequota/llm/gpu-quota",
+        ],
+        has_not: &["wait until"],
+    },
+    Case {
+        ask: "simulate allocation --complete -f=tests/data/field/job-of-two-gpus.yaml",
+        file: "quota-of-devices-is-used-up",
+        code: 1,
+        has: &["DoesNotFit", "quota/team/gpu-quota has 4 of 4 in use"],
+        has_not: &[],
+    },
+    Case {
+        ask: "devices --free --complete",
+        file: "devices-of-a-deleted-node",
+        code: 0,
+        has: &["No devices found"],
+        has_not: &["gpu-3"],
+    },
+    Case {
+        ask: "status --complete",
+        file: "devices-of-a-deleted-node",
+        code: 0,
+        has: &["2 of missing nodes"],
+        has_not: &[],
+    },
+    // The gate alone does not bring back the version of the API that the scheduler waits for.
+    Case {
+        ask: "check --complete --to-version=1.36 --target-feature-gates=DRADeviceTaintRules=true",
+        file: "rule-before-a-downgrade",
+        code: 1,
+        has: &[
+            "DRA110",
+            "schedules no pod before its API server serves DeviceTaintRules of resource.k8s.io/v1beta2",
+        ],
+        has_not: &["No findings"],
+    },
 ];
 
 #[test]
