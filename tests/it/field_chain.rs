@@ -39,6 +39,83 @@ const CASES: &[Case] = &[
         has: &["DRA038", "node/l4-pool-1, node/l4-pool-2"],
         has_not: &["No findings"],
     },
+    // A ComputeDomain that waits for no number of nodes is forming: NVIDIA's driver reports no error to the kubelet until it succeeds.
+    Case {
+        ask: "explain pod/bw-worker-0 -n=train --complete --now=2026-11-28T10:00:00Z",
+        file: "domain-of-open-size-is-forming",
+        code: 1,
+        has: &[
+            "the pod is bound to gb-1 and waits: ComputeDomain bw is not ready on gb-1",
+            "1. wait until pod/dra-driver-nvidia-gpu/bw-x7k2p-dmn0 is ready, so that ComputeDomain bw has gb-1",
+        ],
+        has_not: &["correct the configuration", "×"],
+    },
+    Case {
+        ask: "check --complete --now=2026-11-28T10:00:00Z",
+        file: "domain-of-open-size-is-forming",
+        code: 0,
+        has: &["DRA081", "2 infos"],
+        has_not: &["Error", "Warning"],
+    },
+    // Ten minutes later it has lasted too long for that.
+    Case {
+        ask: "explain pod/bw-worker-0 -n=train --complete --now=2026-11-28T10:10:00Z",
+        file: "domain-of-open-size-is-forming",
+        code: 1,
+        has: &[
+            "the pod is bound to gb-1, but ComputeDomain bw is not ready on gb-1",
+            "1. get ComputeDomain bw ready on gb-1",
+        ],
+        has_not: &["waits:", "correct the configuration"],
+    },
+    // A node is in one ComputeDomain at most.
+    Case {
+        ask: "explain pod/nccl-worker-0 -n=train --complete --now=2026-11-28T10:00:00Z",
+        file: "node-in-another-domain",
+        code: 1,
+        has: &[
+            "the pod is bound to gb-6, but ComputeDomain nccl is not ready on gb-6",
+            "gb-6 is in computedomain/team-a/legacy already, and a node can be in one only",
+            "1. delete computedomain/team-a/legacy, which gb-6 is in, if no pods need it, or wait until they have ended",
+        ],
+        has_not: &["correct the configuration", "gave no reason"],
+    },
+    Case {
+        ask: "check --complete --now=2026-11-28T10:00:00Z",
+        file: "node-in-another-domain",
+        code: 1,
+        has: &["DRA081", "computedomain/team-a/legacy"],
+        has_not: &[],
+    },
+    // A new version of the driver is rolled out: its pod on the node was created seconds ago.
+    Case {
+        ask: "explain pod/batch-7 -n=apps --complete --now=2026-11-28T10:00:00Z",
+        file: "driver-is-replaced-just-now",
+        code: 1,
+        has: &[
+            "the pod is bound to gpu-1 and waits: driver gpu.nvidia.com is not registered with the kubelet on gpu-1",
+            "is starting (created at 2026-11-28T09:59:51Z)",
+            "1. wait until driver gpu.nvidia.com has started on gpu-1",
+        ],
+        has_not: &["check why its pod", "ask the owner"],
+    },
+    Case {
+        ask: "check --complete --now=2026-11-28T10:00:00Z",
+        file: "driver-is-replaced-just-now",
+        code: 0,
+        has: &["DRA080", "1 info"],
+        has_not: &["Error", "Warning"],
+    },
+    Case {
+        ask: "explain pod/batch-7 -n=apps --complete --now=2026-11-28T10:06:00Z",
+        file: "driver-is-replaced-just-now",
+        code: 1,
+        has: &[
+            "is not ready",
+            "1. ask the owner of driver gpu.nvidia.com to check why its pod on gpu-1 is not running",
+        ],
+        has_not: &["waits:", "is starting"],
+    },
     // A quota refuses them.
     Case {
         ask: "explain pod/server --complete",

@@ -203,7 +203,7 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
             Plugin::None { .. } => DriverPod::None,
             Plugin::Crashing(..) => DriverPod::Crashing,
             Plugin::Pending(..) => DriverPod::Pending,
-            Plugin::NotReady(_) | Plugin::Failed(..) => DriverPod::NotReady,
+            Plugin::NotReady(_) | Plugin::Starting(..) | Plugin::Failed(..) => DriverPod::NotReady,
             Plugin::OtherFolder(..) | Plugin::Ready(..) => DriverPod::Ready,
         };
         let kind = |link: &Option<BrokenLink>| link.as_ref().map(discriminant);

@@ -346,15 +346,15 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
         _ => {
             let fact = Fact::Stage(Box::new(StageFact::of(stuck, pod)));
             report.reasons.push(fact.clone().into());
-            report.conclude(on_node(
-                if pod.metadata.is_deleting() || found.stage == Stage::Unpreparing {
-                    OnNode::NotEnding(fact)
-                } else if found.stage == Stage::Running {
-                    OnNode::Endangered(fact)
-                } else {
-                    OnNode::Stuck(fact)
-                },
-            ));
+            report.conclude(on_node(if stages.is_passing(found) {
+                OnNode::Waits(fact)
+            } else if pod.metadata.is_deleting() || found.stage == Stage::Unpreparing {
+                OnNode::NotEnding(fact)
+            } else if found.stage == Stage::Running {
+                OnNode::Endangered(fact)
+            } else {
+                OnNode::Stuck(fact)
+            }));
             let awaited = match &stuck.cause {
                 Cause::PrepareRefused { text, .. } => stages.awaited(pod, text),
                 Cause::NodesMissing { .. } => stages.daemon(pod),

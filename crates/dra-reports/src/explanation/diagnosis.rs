@@ -293,6 +293,8 @@ pub(crate) enum OnNode {
     Runs,
     /// It is being ended.
     Ends(Ending),
+    /// It does not start yet, for this reason, which passes as things are.
+    Waits(Fact),
     /// It does not start, for this reason.
     Stuck(Fact),
     /// It runs and is in danger.
@@ -359,6 +361,7 @@ impl Answer {
             Self::NotGone(_) | Self::Failed(_) => ClusterVerdict::Broken,
             Self::Bound(bound) => match bound.how {
                 OnNode::Starts(_) | OnNode::Runs | OnNode::Ends(_) => ClusterVerdict::Bound,
+                OnNode::Waits(_) => ClusterVerdict::Waits,
                 OnNode::Stuck(_) | OnNode::Endangered(_) | OnNode::NotEnding(_) => ClusterVerdict::Broken,
                 OnNode::Hidden(_) | OnNode::Unknown(_) => ClusterVerdict::Unknown,
             },
@@ -372,9 +375,10 @@ impl Answer {
             Self::Gang(gang) => Some(Fact::Gang(gang.clone())),
             Self::NotGone(fact) | Self::Failed(fact) => Some(fact.clone()),
             Self::Bound(bound) => match &bound.how {
-                OnNode::Stuck(fact) | OnNode::Endangered(fact) | OnNode::NotEnding(fact) => {
-                    Some(fact.clone())
-                }
+                OnNode::Waits(fact)
+                | OnNode::Stuck(fact)
+                | OnNode::Endangered(fact)
+                | OnNode::NotEnding(fact) => Some(fact.clone()),
                 _ => None,
             },
             Self::Attaching(fact) => Some(Fact::Stage(fact.clone())),

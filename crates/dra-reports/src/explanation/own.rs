@@ -84,7 +84,10 @@ impl Answer {
             }
             Self::NotGone(fact) | Self::Failed(fact) => fact.erase(own),
             Self::Bound(bound) => match &mut bound.how {
-                OnNode::Stuck(fact) | OnNode::Endangered(fact) | OnNode::NotEnding(fact) => fact.erase(own),
+                OnNode::Waits(fact)
+                | OnNode::Stuck(fact)
+                | OnNode::Endangered(fact)
+                | OnNode::NotEnding(fact) => fact.erase(own),
                 _ => {}
             },
             Self::Unjudged

@@ -184,6 +184,9 @@ fn of_pod(look: &mut Look<'_>, stages: &Stages<'_>, found: &PodStage<'_>) {
     if matches!(stuck.cause, Cause::NodeGone { .. }) {
         finding = finding.severity(Severity::Warning);
     }
+    if stages.is_passing(found) {
+        finding = finding.severity(Severity::Info);
+    }
     let claims = stages.claims(pod).map(|claim| claim_key(claim.key()));
     let finding = advised(finding, stages, found);
     look.add(finding.joins([pod_key(pod.key())]).joins(claims));

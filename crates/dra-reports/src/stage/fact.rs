@@ -149,7 +149,7 @@ impl StageFact {
                     .map(|message| without_ids(&message, &pod.name).into());
             }
             Cause::NotInjected { text, .. }
-            | Cause::DriverFails { text }
+            | Cause::DriverFails { text, .. }
             | Cause::DriverDown { text, .. }
             | Cause::VolumesNotMounted { text }
             | Cause::OwnershipChanges { text }

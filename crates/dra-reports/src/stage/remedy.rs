@@ -113,6 +113,34 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             )
             .look(logs_of(&key))
         }
+        Cause::DriverFails {
+            is_left_out: true, ..
+        }
+        | Cause::NodesMissing { .. }
+            if stages.is_passing(stage) =>
+        {
+            let owner = match &stuck.cause {
+                Cause::NodesMissing { owner, .. } => Some(owner),
+                _ => None,
+            };
+            let daemon = stages.daemon_pods(pod).find(|daemon| !is_ready(daemon));
+            let daemon = daemon.map(|daemon| daemon.key());
+            let text = words::await_devices(node, owner, daemon.as_ref());
+            of_events("AwaitDriver", of_node(), text)
+        }
+        Cause::NodesMissing {
+            taken: Some((uid, other)),
+            ..
+        } => {
+            let target = other
+                .as_ref()
+                .map_or_else(of_node, |other| format!("computedomain/{other}"));
+            let text = words::leave_domain(node, uid, other.as_ref());
+            Advice::by_hand("GatherNodes", target, text).look(describe_node())
+        }
+        Cause::DriverFails {
+            is_left_out: true, ..
+        } => of_driver(stages, stage, node, Unprepared::LeftOut),
         Cause::DriverFails { .. } | Cause::PrepareRefused { .. } => {
             let configured = configured(stages, stage);
             let why = configured.map_or(Unprepared::Refused, Unprepared::Configured);
@@ -128,13 +156,13 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             Advice::by_hand("AdmitDriver", format!("daemonset/{set}"), text)
                 .look(look.namespace(&set.namespace).done())
         }
-        Cause::NodesMissing { owner, others, .. } => {
+        Cause::NodesMissing {
+            owner, lacks, others, ..
+        } => {
             let others: Vec<String> = others.iter().map(|other| format!("pod/{other}")).collect();
-            of_events(
-                "GatherNodes",
-                of_owner(owner),
-                words::gather(&owner.to_string(), &others),
-            )
+            let node = (lacks.wanted == 0).then_some(node);
+            let text = words::gather(&owner.to_string(), &others, node);
+            of_events("GatherNodes", of_owner(owner), text)
         }
         Cause::UnprepareFails { drivers } => {
             let names = drivers.iter().map(|(driver, _)| driver.as_str());
@@ -699,6 +727,10 @@ fn of_plugin(stages: &Stages<'_>, driver: &Str, plugin: &Plugin, node: &str) -> 
         Plugin::Crashing(pod, _) | Plugin::NotReady(pod) => restore(Restore::Pod).look(logs(Some(pod), node)),
         Plugin::OtherFolder(pod, own, other) => {
             restore(Restore::Directory { own, other }).look(logs(Some(pod), node))
+        }
+        Plugin::Starting(pod, _) => {
+            Advice::by_hand("AwaitDriver", target.clone(), words::await_start(driver, node))
+                .look(describe(pod))
         }
         Plugin::Ready(pod, ..) if stages.is_registering(plugin) => {
             Advice::by_hand("AwaitDriver", target.clone(), words::await_driver(driver, node))

@@ -51,6 +51,8 @@ pub enum Cause {
     DriverFails {
         /// In the words of gRPC or the kubelet.
         text: String,
+        /// True if the driver only left the claim out of its answer, without an error.
+        is_left_out: bool,
     },
     /// The process of the driver does not answer: it does not run, or has ended in the call.
     DriverDown {
@@ -78,6 +80,8 @@ pub enum Cause {
         too_few: Option<(OwnerName, i64)>,
         /// The DaemonSet that runs for it on its nodes, and the taint that keeps its pods off the pod's node.
         kept_off: Option<(Key, Taint)>,
+        /// The UID of another one that the pod's node is in, as the node's label has it, and its key if it was read: a node is in one at most.
+        taken: Option<(Str, Option<Key>)>,
     },
     /// The claim cannot be used, by the objects.
     Claim(Problem),
@@ -367,6 +371,7 @@ impl Cause {
             Self::PodFailed { reason, .. } => !is_of_alignment(reason),
             Self::DriverNotRegistered { .. }
             | Self::DriverDown { .. }
+            | Self::NodesMissing { taken: Some(_), .. }
             | Self::EarlierClaim { .. }
             | Self::PreparedForDeletedClaim { .. }
             | Self::PreparedForOtherClaim { .. }
@@ -419,6 +424,7 @@ impl Cause {
                 Plugin::None {
                     kept_off: Some(_), ..
                 } => Party::Administrator,
+                Plugin::Starting(..) => Party::Kubelet,
                 _ => Party::Driver,
             },
             Self::DriverFails { .. }

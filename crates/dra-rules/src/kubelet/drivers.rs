@@ -268,6 +268,8 @@ pub enum Plugin {
     Pending(Key, Unplaced),
     /// It is there and not ready.
     NotReady(Key),
+    /// The same, and it was created just now, at this time.
+    Starting(Key, Time),
     /// It has failed: the kubelet did not accept it, or evicted it.
     Failed(Key, Failure),
     /// It is ready but registers in a different directory than the plugins that serve this node: its directory, and
@@ -318,6 +320,7 @@ impl Plugin {
             Self::Crashing(pod, _)
             | Self::Pending(pod, _)
             | Self::NotReady(pod)
+            | Self::Starting(pod, _)
             | Self::Failed(pod, _)
             | Self::OtherFolder(pod, ..)
             | Self::Ready(pod, ..) => Some(pod),

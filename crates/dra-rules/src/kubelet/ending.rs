@@ -181,7 +181,7 @@ impl<'c> Stages<'c> {
                 }
                 Plugin::None { .. } | Plugin::Failed(..) => self.publishes(&driver, node) == Some(false),
                 Plugin::Crashing(..) | Plugin::Pending(..) | Plugin::OtherFolder(..) => true,
-                Plugin::NotReady(_) | Plugin::Ready(..) => false,
+                Plugin::NotReady(_) | Plugin::Starting(..) | Plugin::Ready(..) => false,
             };
             if absent {
                 found.stuck = Some(stopped(Cause::DriverNotRegistered { driver, plugin }));

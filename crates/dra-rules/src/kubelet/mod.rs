@@ -27,7 +27,7 @@ use strum::{Display, IntoStaticStr};
 
 use self::ending::{end_before_restart, has_completed};
 use self::said::Said;
-use crate::owners::{gathered_with, gathering, incomplete, too_few_pods};
+use crate::owners::{gathered_with, gathering, incomplete, too_few_pods, unready};
 use crate::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for, owning_group};
 use crate::scheduling::{DeviceBinding, binding_timed_out, is_sidecar, skips};
 use dra_allocator::devices::Taints;
@@ -76,6 +76,10 @@ pub enum Stage {
 
 /// A pod that waits without a word for this long is worth a question. The kubelet tries again every minute or two at most.
 const SILENT_SECONDS: u64 = 300;
+
+/// The label with the UID of the ComputeDomain that a node is in. It is set by `cmd/compute-domain-kubelet-plugin/computedomain.go`, `AddNodeLabel`, of NVIDIA's
+/// driver, which refuses a node that has another one's.
+pub const DOMAIN_LABEL: &str = "resource.nvidia.com/computeDomain";
 
 /// Time that the kubelet needs to mount the volumes of a pod.
 const MOUNTING_SECONDS: u64 = 60;
@@ -353,7 +357,20 @@ impl<'c> Stages<'c> {
 
     /// Returns how the pod of `driver` on `node` is doing.
     pub fn plugin(&self, driver: &str, node: &Str) -> Plugin {
-        self.drivers().plugin(self.cluster, driver, node)
+        match self.drivers().plugin(self.cluster, driver, node) {
+            Plugin::NotReady(pod) if let Some(since) = self.starting_since(&pod) => {
+                Plugin::Starting(pod, since)
+            }
+            plugin => plugin,
+        }
+    }
+
+    /// The time at which a pod was created that is not ready, if that was just now and no container of it has ended.
+    fn starting_since(&self, pod: &Key) -> Option<Time> {
+        let pod = self.cluster.pod(pod)?;
+        let since = pod.metadata.creation_timestamp;
+        let is_first = containers(pod).all(|container| container.restart_count == 0);
+        since.filter(|_| is_first && !self.lasts(since))
     }
 
     /// The pod that the state of a driver is about.
@@ -717,11 +734,14 @@ impl<'c> Stages<'c> {
                         text,
                     }
                 } else {
-                    match self.nodes_missing(pod) {
+                    // Where it only waits for the pod's own node, its words may be about something else.
+                    let is_of_all = |cause: &Cause| matches!(cause, Cause::NodesMissing { lacks, .. } if lacks.wanted > 0);
+                    match self.nodes_missing(pod).filter(is_of_all) {
                         // They get ready one after the other.
                         Some(Cause::NodesMissing {
                             others,
                             kept_off: None,
+                            taken: None,
                             ..
                         }) if !lasts && others.is_empty() => return None,
                         Some(missing) => missing,
@@ -733,9 +753,14 @@ impl<'c> Stages<'c> {
                 drivers: self.drivers_named(pod, text),
                 text: (*text).to_owned(),
             },
-            Said::NoAnswer { text } => Cause::DriverFails {
-                text: (*text).to_owned(),
-            },
+            Said::NoAnswer { text } => {
+                let is_left_out = said::is_left_out(text);
+                let missing = is_left_out.then(|| self.nodes_missing(pod)).flatten();
+                missing.unwrap_or_else(|| Cause::DriverFails {
+                    text: (*text).to_owned(),
+                    is_left_out,
+                })
+            }
             Said::NotAllowed { claim } => {
                 let claim = self.cluster.claim(&beside(namespace, claim))?;
                 // The objects let the pod have it now. If only as a member of its group, the kubelet may not know of groups.
@@ -832,22 +857,55 @@ impl<'c> Stages<'c> {
     /// Returns what gathers the pod's node with those of others, where it lacks some: the driver refuses the claim until then.
     fn nodes_missing(&self, pod: &Pod) -> Option<Cause> {
         let owner = gathering(self.cluster, pod)?;
-        let lacks = incomplete(owner)?;
+        let lacks = incomplete(owner).or_else(|| unready(owner, pod.node()?))?;
         let others = gathered_with(self.cluster, pod, owner).into_iter();
         let node = pod.node().and_then(|node| self.cluster.node(node));
         let mut sets = self.daemon_sets(owner);
         let kept_off = node
             .and_then(|node| sets.find_map(|set| Some((set.key.clone(), untolerated(set, node)?.clone()))));
+        let taken = node
+            .and_then(|node| node.metadata.label(DOMAIN_LABEL))
+            .filter(|uid| **uid != owner.uid);
+        let domain = |uid: &Str| {
+            let mut owners = self.cluster.environment().owners.iter();
+            owners
+                .find(|other| other.uid == *uid)
+                .map(|other| other.key.clone())
+        };
         Some(Cause::NodesMissing {
             owner: owner.into(),
-            lacks,
+            taken: taken.map(|uid| (uid.clone(), domain(uid))),
             others: others
-                .filter(|other| other.node().is_none())
+                .filter(|other| other.node().is_none() && lacks.wanted > 0)
                 .map(|other| other.key())
                 .collect(),
             too_few: too_few_pods(self.cluster, pod, owner),
             kept_off,
+            lacks,
         })
+    }
+
+    /// Returns whether what keeps a pod from starting ends soon as things are: its driver starts, or has yet to prepare devices and reports no error.
+    pub fn is_passing(&self, found: &PodStage<'_>) -> bool {
+        let Some(stuck) = &found.stuck else { return false };
+        if found.stage == Stage::Unpreparing {
+            return false;
+        }
+        let is_young = stuck.since.is_some() && !self.lasts(stuck.since);
+        match &stuck.cause {
+            Cause::DriverNotRegistered { plugin, .. } => {
+                matches!(plugin, Plugin::Starting(..)) || self.is_registering(plugin)
+            }
+            Cause::DriverFails { is_left_out, .. } => *is_left_out && is_young,
+            Cause::NodesMissing {
+                others,
+                too_few: None,
+                kept_off: None,
+                taken: None,
+                ..
+            } => is_young && others.is_empty() && self.daemon(found.pod).is_none(),
+            _ => false,
+        }
     }
 
     /// Returns whether no kubelet of several nodes has prepared a device of the driver for the pods that have its devices.
@@ -877,18 +935,21 @@ impl<'c> Stages<'c> {
 
     /// The pod on the node of `pod` that runs for what gathers its node, and what keeps it.
     pub fn daemon(&self, pod: &Pod) -> Option<PodStage<'c>> {
-        let mut sets = self.daemon_sets(gathering(self.cluster, pod)?);
-        sets.find_map(|set| {
-            let is_its = |other: &&Arc<Pod>| {
+        self.daemon_pods(pod).find_map(|other| self.stuck(other))
+    }
+
+    /// The pods on the node of `pod` that run for what gathers its node.
+    pub fn daemon_pods<'p>(&'p self, pod: &'p Pod) -> impl Iterator<Item = &'c Arc<Pod>> + 'p {
+        let owner = gathering(self.cluster, pod).into_iter();
+        let sets = owner.flat_map(|owner| self.daemon_sets(owner));
+        sets.flat_map(move |set| {
+            let is_its = move |other: &&Arc<Pod>| {
                 let made_by = daemon_set_of(other);
                 other.metadata.namespace == set.key.namespace
                     && made_by == Some(&set.key.name)
                     && other.node() == pod.node()
             };
-            self.cluster
-                .pods()
-                .filter(is_its)
-                .find_map(|other| self.stuck(other))
+            self.cluster.pods().filter(is_its)
         })
     }
 

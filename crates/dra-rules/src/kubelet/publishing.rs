@@ -199,8 +199,10 @@ impl Stages<'_> {
         }
         let plugin = self.plugin(driver, name);
         // A driver that runs publishes again what the start of the kubelet deleted.
-        if matches!(plugin, Plugin::Ready(..) | Plugin::NotReady(_) | Plugin::Hidden)
-            && republishing(cluster, name, Some(driver), self.now).is_some()
+        if matches!(
+            plugin,
+            Plugin::Ready(..) | Plugin::NotReady(_) | Plugin::Starting(..) | Plugin::Hidden
+        ) && republishing(cluster, name, Some(driver), self.now).is_some()
         {
             return None;
         }
@@ -217,7 +219,7 @@ impl Stages<'_> {
             return Some(BrokenLink::Forbidden(pod.key(), account));
         }
         match plugin {
-            Plugin::Hidden => None,
+            Plugin::Hidden | Plugin::Starting(..) => None,
             Plugin::None { elsewhere, kept_off } => {
                 let set = elsewhere.map(|(pod, set)| Key::new(pod.namespace, set));
                 let refused = if kept_off.is_none() {
@@ -301,6 +303,7 @@ impl Stages<'_> {
         let is_recent = |since: Option<Time>| since.is_some() && !self.lasts(since);
         let is_new = |plugin: &Plugin| match plugin {
             Plugin::Ready(_, since, started) => is_recent((*since).max(*started)),
+            Plugin::Starting(..) => true,
             Plugin::NotReady(pod) | Plugin::Pending(pod, _) => {
                 let pod = self.cluster.pod(pod);
                 is_recent(pod.and_then(|pod| pod.metadata.creation_timestamp))
@@ -374,14 +377,18 @@ impl Stages<'_> {
         }
     }
 
-    fn lasts(&self, since: Option<Time>) -> bool {
+    pub(super) fn lasts(&self, since: Option<Time>) -> bool {
         since.is_none_or(|since| self.now.since(since).as_secs() >= STARTING_SECONDS)
     }
 
     /// Returns whether `driver` is to publish again what the start of the node's kubelet deleted: it runs there, or has devices in use there.
     pub fn publishes_again(&self, driver: &Str, node: &Str) -> bool {
         match self.plugin(driver, node) {
-            Plugin::Ready(..) | Plugin::NotReady(_) | Plugin::OtherFolder(..) | Plugin::Hidden => true,
+            Plugin::Ready(..)
+            | Plugin::NotReady(_)
+            | Plugin::Starting(..)
+            | Plugin::OtherFolder(..)
+            | Plugin::Hidden => true,
             Plugin::Crashing(..) | Plugin::Pending(..) => false,
             Plugin::None { .. } | Plugin::Failed(..) => self.cluster.claims().any(|claim| {
                 let allocation = claim.status.allocation.as_ref();

@@ -185,6 +185,12 @@ pub(super) fn is_unanswered(text: &str) -> bool {
     rest.is_some_and(|rest| OF_CLIENT.iter().any(|words| rest.starts_with(words)))
 }
 
+/// Returns whether a driver left claims out of its answer and reports no error. That for NVIDIA's ComputeDomains does so where it has tried for 45 seconds what
+/// may still succeed (`cmd/compute-domain-kubelet-plugin/driver.go`, `PrepareResourceClaims`).
+pub(super) fn is_left_out(text: &str) -> bool {
+    text.starts_with("NodePrepareResources skipped ")
+}
+
 impl<'e> Said<'e> {
     /// Returns what an event of the kubelet about a pod says of its devices; nothing if it is about something else.
     pub(super) fn of_event(event: &'e Event) -> Option<Self> {
@@ -244,7 +250,7 @@ impl<'e> Said<'e> {
         if let Some(text) = text.strip_prefix("NodePrepareResources: ") {
             return Some(Self::NoAnswer { text });
         }
-        if text.starts_with("NodePrepareResources skipped ")
+        if is_left_out(text)
             || text.starts_with("NodePrepareResources returned result for unknown claim UID ")
         {
             return Some(Self::NoAnswer { text });

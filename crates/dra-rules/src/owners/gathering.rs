@@ -8,9 +8,9 @@ use super::name::OwnerName;
 use crate::reservation::claim_names;
 
 /// The reason why what gathers nodes does not let its pods start.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Incomplete {
-    /// Number of nodes it waits for.
+    /// Number of nodes it waits for; zero where it waits for that of the pod only.
     pub wanted: i64,
     /// Number of those that are ready.
     pub ready: i64,
@@ -89,6 +89,14 @@ pub fn incomplete(owner: &Owner) -> Option<Incomplete> {
         ready,
         there: gathers.there.clone(),
     })
+}
+
+/// Returns what `owner` lacks on a node, where it waits for no number of nodes: its pods start where their own node is ready.
+pub fn unready(owner: &Owner, node: &Str) -> Option<Incomplete> {
+    let gathers = owner.gathers.as_ref().filter(|gathers| gathers.wanted == 0)?;
+    let mut there = gathers.there.iter();
+    let is_ready = there.any(|(name, status)| name == node && (status.is_empty() || *status == "Ready"));
+    (!is_ready).then(Incomplete::default)
 }
 
 /// The other pods whose nodes are gathered with that of `pod`.

@@ -15,7 +15,7 @@ pub(crate) use budgets::losses;
 pub use ending::{Ending, restarted_with};
 pub(crate) use ending::{Turn, turn};
 pub use gathering::{
-    Incomplete, gathered_with, gathering, gathers_nodes, incomplete, too_few_pods, waiting_for,
+    Incomplete, gathered_with, gathering, gathers_nodes, incomplete, too_few_pods, unready, waiting_for,
 };
 pub use grouped::{GroupWord, unplaced_group};
 pub use lineage::{Kinship, LEADER_WORKER_SET, Lineage};

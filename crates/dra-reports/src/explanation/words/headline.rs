@@ -135,6 +135,7 @@ fn of_bound(Bound { node, devices, how }: &Bound) -> String {
         OnNode::Starts(Some(doing)) => format!("the pod is starting on {node}: {}", doing_text(doing)),
         OnNode::Runs => format!("the pod is running on {node}{with}"),
         OnNode::Ends(ending) => ends(node, ending),
+        OnNode::Waits(fact) => format!("the pod is bound to {node} and waits: {}", self::fact(fact)),
         OnNode::Stuck(fact) => format!("the pod is bound to {node}, but {}", self::fact(fact)),
         OnNode::Endangered(fact) => format!("the pod is running on {node}, but {}", self::fact(fact)),
         OnNode::NotEnding(fact) => format!("the pod is stuck terminating on {node}: {}", self::fact(fact)),

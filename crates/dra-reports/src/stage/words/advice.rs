@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::listing::some;
 use crate::words::restore_webhook;
 use dra_model::{DeviceId, Gate, Key, Str, Taint};
-use dra_rules::kubelet::{BrokenLink, Doing, KeptOff, Party, Unplaced};
+use dra_rules::kubelet::{BrokenLink, DOMAIN_LABEL, Doing, KeptOff, Party, Unplaced};
 use dra_rules::owners::OwnerName;
 use dra_rules::scheduling::Skips;
 use dra_rules::validation::Webhook;
@@ -52,6 +52,10 @@ pub(in super::super) fn prepare(drivers: &BTreeSet<&Str>, why: Unprepared) -> Te
             "act on the driver's message",
             "it has to prepare the devices; the kubelet retries automatically",
         ),
+        Unprepared::LeftOut => (
+            "check why it does not prepare the devices",
+            "it reports no error to the kubelet, and may do so in its log; the kubelet retries automatically",
+        ),
         Unprepared::NoFile => (
             "fix its CDI files",
             "the container runtime has to find them; recreating the pod does not help until then",
@@ -64,8 +68,41 @@ pub(in super::super) fn prepare(drivers: &BTreeSet<&Str>, why: Unprepared) -> Te
     Text::new(ask_owner(&driver, what), how)
 }
 
-/// An owner that waits for nodes: what it is, and the pods that have none.
-pub(in super::super) fn gather(owner: &str, others: &[String]) -> Text {
+/// What a driver needs that has yet to prepare devices: what gathers nodes, and the pod that is not ready there for it.
+pub(in super::super) fn await_devices(node: &str, owner: Option<&OwnerName>, daemon: Option<&Key>) -> Text {
+    let what = match (owner, daemon) {
+        (Some(owner), Some(daemon)) => format!("pod/{daemon} is ready, so that {owner} has {node}"),
+        (Some(owner), None) => format!("{owner} has {node}"),
+        (None, _) => "the driver has prepared the devices".to_owned(),
+    };
+    Text::new(
+        format!("wait until {what}: the kubelet retries automatically"),
+        "no action needed, unless this takes longer than 5 minutes",
+    )
+}
+
+/// A node that is in another ComputeDomain.
+pub(in super::super) fn leave_domain(node: &str, uid: &str, domain: Option<&Key>) -> Text {
+    let name = super::domain_text(uid, domain);
+    let or = if domain.is_some() {
+        "or wait until they have ended".to_owned()
+    } else {
+        format!("or remove label {DOMAIN_LABEL} from {node} if it does not exist any more")
+    };
+    Text::new(
+        format!("delete {name}, which {node} is in, if no pods need it, {or}"),
+        "its deletion takes the label off the node; then the kubelet retries automatically",
+    )
+}
+
+/// An owner that waits for nodes: what it is, and the pods that have none; or the only node that matters.
+pub(in super::super) fn gather(owner: &str, others: &[String], node: Option<&str>) -> Text {
+    if let Some(node) = node {
+        return Text::new(
+            format!("get {owner} ready on {node}"),
+            "a node is ready when the pod of the driver there for it is; the kubelet retries automatically",
+        );
+    }
     let message = if others.is_empty() {
         format!("get all nodes of {owner} ready")
     } else {
@@ -95,6 +132,8 @@ pub(in super::super) enum Unprepared {
     Refused,
     /// The same, and the object with this name has configuration for it.
     Configured(String),
+    /// It reports no error.
+    LeftOut,
     /// The container runtime finds no CDI file of the driver.
     NoFile,
     /// The driver still has the devices of an earlier claim.
@@ -816,6 +855,14 @@ pub(in super::super) fn await_driver(driver: &str, node: &str) -> Text {
             "wait until driver {driver} is registered with the kubelet on {node}: one of them started less than 2 minutes ago"
         ),
         "no action needed: the kubelet continues automatically; if it does not, check the logs of the driver's pod",
+    )
+}
+
+/// A driver whose pod was created just now.
+pub(in super::super) fn await_start(driver: &str, node: &str) -> Text {
+    Text::new(
+        format!("wait until driver {driver} has started on {node}"),
+        "no action needed: the kubelet retries automatically; if its pod is not ready within 5 minutes, check the pod's logs",
     )
 }
 

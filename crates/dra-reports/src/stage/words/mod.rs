@@ -49,7 +49,11 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
                 None => registered,
             }
         }
-        Cause::DriverFails { text } => {
+        Cause::DriverFails {
+            text,
+            is_left_out: true,
+        } => format!("the driver has not prepared the devices yet, and reports no error: {text}"),
+        Cause::DriverFails { text, .. } => {
             format!("the driver failed to prepare the devices and gave no reason: {text}")
         }
         Cause::PrepareRefused { claim, text } => {
@@ -62,6 +66,7 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             others,
             too_few,
             kept_off,
+            taken,
         } => {
             let too_few = too_few.as_ref().map(|(maker, pods)| {
                 format!(
@@ -73,7 +78,25 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
                 let why = kept_off_text(&KeptOff::Taint(taint.clone()));
                 format!("; daemonset/{set} has no pod on {node}: {why}")
             });
-            nodes_missing(owner, lacks, others) + &too_few.unwrap_or_default() + &why.unwrap_or_default()
+            let taken = taken.as_ref().map(|(uid, other)| {
+                format!(
+                    "; {node} is in {} already, and a node can be in one only",
+                    domain_text(uid, other.as_ref())
+                )
+            });
+            let missing = match (lacks.wanted, node.as_str()) {
+                (0, "") => format!(
+                    "{owner} is not ready on their nodes, and its pods do not start there until it is"
+                ),
+                (0, node) => {
+                    format!("{owner} is not ready on {node}, and its pods do not start there until it is")
+                }
+                _ => nodes_missing(owner, lacks, others),
+            };
+            [Some(missing), too_few, why, taken]
+                .into_iter()
+                .flatten()
+                .collect()
         }
         Cause::Claim(problem) => problem_text(problem, subject),
         Cause::DriverDown { drivers, text } => {
@@ -352,6 +375,14 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
         Cause::Binding { device, attaching } => attaching_text(device, attaching),
         Cause::Unrecognized { text } => format!("the kubelet reports an unrecognized problem: {text}"),
     }
+}
+
+/// A ComputeDomain that a node is in.
+pub(super) fn domain_text(uid: &str, domain: Option<&Key>) -> String {
+    domain.map_or_else(
+        || format!("the ComputeDomain with UID {uid}"),
+        |domain| format!("computedomain/{domain}"),
+    )
 }
 
 /// What gathers nodes and lacks some.
@@ -683,6 +714,7 @@ fn of_plugin(plugin: &Plugin, node: &str) -> Option<String> {
         Plugin::Crashing(pod, waiting) => crashing_text(pod, waiting),
         Plugin::Pending(pod, why) => is_pending(pod, why),
         Plugin::NotReady(pod) => format!("pod/{pod} is not ready"),
+        Plugin::Starting(pod, since) => format!("pod/{pod} is starting (created at {since})"),
         Plugin::Failed(pod, failure) => has_failed(pod, failure),
         Plugin::OtherFolder(pod, own, other) => format!(
             "pod/{pod} registers in {own}, but the kubelet looks for plugins in {other}, where other drivers register"
