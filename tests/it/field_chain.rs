@@ -116,6 +116,17 @@ const CASES: &[Case] = &[
         ],
         has_not: &["waits:", "is starting"],
     },
+    // The driver of CPUs binds a claim to one container, and two have it.
+    Case {
+        ask: "explain pod/dpdk -n=rt --complete --now=2026-11-28T10:00:00Z",
+        file: "claim-for-one-container-only",
+        code: 1,
+        has: &[
+            "container stats has not started",
+            "1. remove claim/rt/dpdk-cpus from container stats or container dataplane in the pod, or give one of them a claim of its own",
+        ],
+        has_not: &["about the node, not about the pod", "ask an administrator"],
+    },
     // A quota refuses them.
     Case {
         ask: "explain pod/server --complete",

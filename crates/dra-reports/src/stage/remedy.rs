@@ -303,10 +303,22 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         Cause::ContainerNotStarted(_, waiting) if let Some(exit) = exit_of(stages, pod, &waiting.message) => {
             exits(stages, pod, node, exit)
         }
-        Cause::ContainerNotStarted(container, _) => {
+        Cause::ContainerNotStarted(container, waiting)
+            if let Some((claim, other)) = of_other_container(stages, pod, container, &waiting.message) =>
+        {
+            let (target, owner) = made_from(stages.cluster(), pod);
+            let text = words::one_container(&claim, container, &other, owner.as_ref());
+            of_events("CorrectPods", target, text)
+        }
+        Cause::ContainerNotStarted(container, waiting) => {
+            let is_named = |uid: &Str| !uid.is_empty() && waiting.message.contains(uid.as_str());
+            let mut claims = stages.claims(pod);
+            let is_of_pod = waiting.message.contains("NRI adjustment")
+                || is_named(&pod.metadata.uid)
+                || claims.any(|claim| is_named(&claim.metadata.uid));
             let how = match stuck.cause.party() {
                 Party::User => words::start_container(container),
-                party => words::start_for(party, node, container),
+                party => words::start_for(party, node, container, is_of_pod),
             };
             of_events("RepairContainer", of_pod(), how)
         }
@@ -506,6 +518,16 @@ fn failed_job(cluster: &Cluster, pod: &Pod) -> Option<Key> {
         .owners
         .find(owner, &pod.metadata.namespace)?;
     job.condition("Failed", "True").map(|_| job.key.clone())
+}
+
+/// The claim of the pod whose UID a text about container `own` has, and the other container of the pod that it names: a driver that serves one
+/// container with a claim has bound it to that.
+fn of_other_container(stages: &Stages<'_>, pod: &Pod, own: &str, text: &str) -> Option<(Key, Str)> {
+    let mut claims = stages.claims(pod);
+    let claim = claims.find(|claim| has_word(text, &claim.metadata.uid))?;
+    let mut others = pod.spec.containers.iter().filter(|other| other.name != *own);
+    let other = others.find(|other| !other.resources.claims.is_empty() && has_word(text, &other.name))?;
+    Some((claim.key(), other.name.clone()))
 }
 
 /// The other pods on the node of `pod` that use its claims.

@@ -539,6 +539,9 @@ pub fn refuses_host_network(text: &str) -> bool {
 /// What the hook of NVIDIA's container toolkit says of an image that is built for a newer driver: that on the node, or the image, has to change.
 const NEEDS_OTHER_IMAGE: &str = "unsatisfied condition: ";
 
+/// What the driver of CPUs says of a container with a claim that another one has (`kubernetes-sigs/dra-driver-cpu`, `pkg/store/claim_tracker.go`).
+const NEEDS_OTHER_CLAIM: &str = "already bound to pod ";
+
 /// Returns who keeps a container from starting, as far as the words of the container runtime tell: a driver whose devices it does not find, what is
 /// installed on the node, or what the pod asks for.
 fn refused_by(text: &str) -> Party {
@@ -551,7 +554,10 @@ fn refused_by(text: &str) -> Party {
     ];
     if text.contains("CDI device injection failed") {
         Party::Driver
-    } else if text.contains(NEEDS_OTHER_IMAGE) {
+    } else if [NEEDS_OTHER_IMAGE, NEEDS_OTHER_CLAIM]
+        .iter()
+        .any(|words| text.contains(words))
+    {
         Party::User
     } else if OF_NODE.iter().any(|words| text.contains(words)) {
         Party::Administrator

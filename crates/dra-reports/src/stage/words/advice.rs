@@ -435,14 +435,36 @@ pub(in super::super) fn remove_sandbox(node: &str) -> Text {
 }
 
 /// A container that something on the node keeps from starting.
-pub(in super::super) fn start_for(party: Party, node: &str, container: &str) -> Text {
+pub(in super::super) fn start_for(party: Party, node: &str, container: &str, is_of_pod: bool) -> Text {
     let who = match party {
         Party::Driver => "the driver's owner",
         _ => "an administrator",
     };
     Text::new(
         format!("ask {who} why the container runtime on {node} does not start container {container}"),
-        "its message is about the node, not about the pod",
+        if is_of_pod {
+            "its message is about what the pod gets there: act on that"
+        } else {
+            "its message is about the node, not about the pod"
+        },
+    )
+}
+
+/// A claim that a driver gives to one container, and two have.
+pub(in super::super) fn one_container(
+    claim: &Key,
+    own: &str,
+    other: &str,
+    owner: Option<&OwnerName>,
+) -> Text {
+    Text::new(
+        format!(
+            "remove claim/{claim} from container {own} or container {other} in {}, or give one of them a claim of its own",
+            maker(owner)
+        ),
+        format!(
+            "the driver has bound the claim to container {other} of this pod, and binds it to one container only; then recreate the pod"
+        ),
     )
 }
 
