@@ -127,6 +127,17 @@ const CASES: &[Case] = &[
         ],
         has_not: &["about the node, not about the pod", "ask an administrator"],
     },
+    // The label is gone by which the driver's DaemonSet selected the node of a pod that ends.
+    Case {
+        ask: "explain pod/llm-6d5f-aaaaa -n=serve --complete --now=2026-11-28T10:00:00Z",
+        file: "label-of-the-driver-gone-while-a-pod-ends",
+        code: 1,
+        has: &[
+            "has no pod there: its nodeSelector requires nvidia.com/gpu.deploy.dra-driver=true, which the node lacks",
+            "label the node with nvidia.com/gpu.deploy.dra-driver=true, which its DaemonSet selects",
+        ],
+        has_not: &["--force"],
+    },
     // A quota refuses them.
     Case {
         ask: "explain pod/server --complete",

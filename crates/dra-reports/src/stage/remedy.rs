@@ -76,7 +76,7 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         let key = pod.metadata.beside(&owner.name);
         format!("{}/{key}", owner.kind.to_ascii_lowercase())
     };
-    let describe_node = || Command::kubectl("describe").object(Kind::Node, node).done();
+    let describe_node = || describe_node(node);
     let of_events = |kind, target, text| Advice::by_hand(kind, target, text).look(describe(&pod.key()));
     let of_conditions = |kind, text| Advice::by_hand(kind, of_node(), text).look(describe_node());
     Some(match &stuck.cause {
@@ -741,6 +741,10 @@ fn of_plugin(stages: &Stages<'_>, driver: &Str, plugin: &Plugin, node: &str) -> 
                 node,
             )
         }
+        Plugin::None {
+            kept_off: Some(KeptOff::Labels(labels)),
+            ..
+        } => restore(Restore::Labels(labels)).look(describe_node(node)),
         Plugin::None { .. } | Plugin::Hidden => restore(Restore::Run).look(pods_on(node)),
         Plugin::Crashing(pod, waiting) if !has_logs(&waiting.reason) => {
             restore(Restore::Pod).look(describe(pod))
@@ -808,6 +812,11 @@ fn tolerate(set: &Key, has_own: bool, taint: &Taint, node: &str) -> Advice {
 /// What the cluster has of the pod, with the events about it.
 fn describe(pod: &Key) -> Result<Script, NoCommand> {
     Command::kubectl("describe").about(Kind::Pod, pod).done()
+}
+
+/// What the cluster has of a node.
+fn describe_node(node: &str) -> Result<Script, NoCommand> {
+    Command::kubectl("describe").object(Kind::Node, node).done()
 }
 
 /// The logs of the driver's pod, or else what is on the node.

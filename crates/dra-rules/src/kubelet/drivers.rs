@@ -170,13 +170,19 @@ fn node_of(pod: &Pod) -> Option<&Str> {
     pod.node().or_else(|| pod.required_affinity()?.single_node())
 }
 
-/// Returns what keeps pods like `pod`, of a DaemonSet, off a node. The node affinity of the DaemonSet shows in none of its pods.
+/// Returns what keeps pods like `pod`, of a DaemonSet, off a node. The node affinity of the DaemonSet shows in none of its pods, nor does what it selects
+/// since they were created.
 pub fn kept_off(cluster: &Cluster, pod: &Pod, node: &Node) -> Option<KeptOff> {
-    unselected(&pod.spec.node_selector, cluster.owner(&pod.metadata), node).or_else(|| {
-        let mut taints = node.spec.taints.iter().filter(|taint| keeps_pods_off(taint));
-        let taint = taints.find(|taint| !pod.spec.tolerations.tolerate(taint))?;
-        Some(KeptOff::Taint(taint.clone()))
-    })
+    let set = cluster.owner(&pod.metadata);
+    let selectors = [Some(&pod.spec.node_selector), set.map(|set| &set.node_selector)];
+    let mut selectors = selectors.into_iter().flatten();
+    selectors
+        .find_map(|selector| unselected(selector, set, node))
+        .or_else(|| {
+            let mut taints = node.spec.taints.iter().filter(|taint| keeps_pods_off(taint));
+            let taint = taints.find(|taint| !pod.spec.tolerations.tolerate(taint))?;
+            Some(KeptOff::Taint(taint.clone()))
+        })
 }
 
 /// The labels that a nodeSelector asks for and the node lacks.

@@ -834,6 +834,13 @@ pub(in super::super) fn restore(driver: &str, node: &str, what: &Restore<'_>) ->
     const RETRIES: &str = "the kubelet retries automatically";
     let (what, how) = match what {
         Restore::Run => (format!("run it on {node}"), RETRIES.to_owned()),
+        Restore::Labels(labels) => (
+            format!(
+                "run it on {node}, or label the node with {}, which its DaemonSet selects",
+                super::labels_text(labels)
+            ),
+            RETRIES.to_owned(),
+        ),
         Restore::Pod => (
             format!("check why its pod on {node} is not running"),
             RETRIES.to_owned(),
@@ -857,6 +864,8 @@ pub(in super::super) fn restore(driver: &str, node: &str, what: &Restore<'_>) ->
 pub(in super::super) enum Restore<'a> {
     /// A pod there.
     Run,
+    /// The same, and the node lacks these labels, which it has to have.
+    Labels(&'a [(Str, Str)]),
     /// Its pod running.
     Pod,
     /// The directory of kubelets other than the one that its pods mount.
