@@ -138,6 +138,29 @@ const CASES: &[Case] = &[
         ],
         has_not: &["--force"],
     },
+    // A pod was deleted by force while its container did not end, and has the device.
+    Case {
+        ask: "explain pod/web-84f-new11 -n=serve --complete --now=2026-11-28T10:00:00Z",
+        file: "container-of-a-force-deleted-pod-runs",
+        code: 1,
+        has: &[
+            "pod/serve/web-84f-old99 was deleted by force, and the kubelet on gpu-1 could not end its containers",
+            "1. ask an administrator to end the containers of pod/serve/web-84f-old99 on gpu-1",
+            "do not release the device in the driver before",
+        ],
+        has_not: &["waiting will not help", "ask the owner of driver"],
+    },
+    // Without the events of that pod only the driver's word is left.
+    Case {
+        ask: "explain pod/web-84f-new11 -n=serve --complete --now=2026-11-28T10:00:00Z",
+        file: "device-of-a-force-deleted-pod-is-held",
+        code: 1,
+        has: &[
+            "1. ask the owner of driver gpu.nvidia.com to release",
+            "make sure first that no container of an earlier pod still runs",
+        ],
+        has_not: &["waiting will not help", "web-84f-old99"],
+    },
     // A quota refuses them.
     Case {
         ask: "explain pod/server --complete",

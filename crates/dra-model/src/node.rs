@@ -235,6 +235,8 @@ pub struct EventSeries {
 pub struct EventSource {
     /// The component.
     pub component: Str,
+    /// The node that it runs on.
+    pub host: Str,
 }
 
 /// Object of an event.

@@ -307,6 +307,7 @@ mod tests {
                 &|number| Cause::PreparedForDeletedClaim {
                     claim: claim(number),
                     uid: uid(number).into(),
+                    survivor: None,
                     text: format!("in use by {}", uid(number)),
                     lasts: true,
                 },

@@ -208,6 +208,11 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             rebooted: None,
             ..
         } => of_driver(stages, stage, node, Unprepared::NoFile),
+        Cause::PreparedForDeletedClaim {
+            survivor: Some(survivor),
+            ..
+        } => Advice::by_hand("RepairRuntime", of_node(), words::end_survivor(survivor, node))
+            .look(describe_node()),
         Cause::EarlierClaim { lasts: true, .. }
         | Cause::BeingUnprepared { lasts: true, .. }
         | Cause::PreparedForDeletedClaim { lasts: true, .. } => {

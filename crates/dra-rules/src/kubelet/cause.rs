@@ -107,6 +107,8 @@ pub enum Cause {
         claim: Str,
         /// The UID of the other one.
         uid: Str,
+        /// A pod that was deleted by force while the kubelet of the node could not end its containers.
+        survivor: Option<Key>,
         /// In the driver's words.
         text: String,
         /// True if that has lasted for longer than the kubelet and the driver need.
@@ -456,6 +458,7 @@ impl Cause {
             | Self::PodFailed { .. } => Party::User,
             Self::OwnershipChanges { .. } => Party::Kubelet,
             Self::ContainerNotStarted(_, waiting) => refused_by(&waiting.message),
+            Self::PreparedForDeletedClaim { survivor: Some(_), .. } => Party::Administrator,
             Self::EarlierClaim { lasts, .. }
             | Self::BeingUnprepared { lasts, .. }
             | Self::PreparedForDeletedClaim { lasts, .. } => {

@@ -16,7 +16,10 @@ use crate::eviction::eviction_of;
 use crate::owners::replacement;
 use crate::reservation::{Lacks, PodGroups, is_consumer, unmade};
 use crate::scheduling::is_sidecar;
-use dra_model::{Claim, Container, ContainerEnd, ContainerStatus, Event, Kind, Pod, Str, Time};
+use dra_model::{Claim, Container, ContainerEnd, ContainerStatus, Event, Key, Kind, Pod, Str, Time};
+
+/// The reason of the kubelet for a pod whose containers it cannot end.
+const KILL: &str = "FailedKillPod";
 
 impl<'c> Stages<'c> {
     /// Only finalizers keep a pod that has ended, or that was deleted before it had a node.
@@ -81,12 +84,31 @@ impl<'c> Stages<'c> {
 
     /// The newest event of the kubelet about the pod, if that is that its containers cannot be ended.
     fn kill_fails(&self, pod: &Pod) -> Option<&'c Event> {
-        const KILL: &str = "FailedKillPod";
         let events = self.cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
         let own = events
             .filter(|event| event.component() == "kubelet" && event.involved_object.uid == pod.metadata.uid);
         let newest = own.max_by_key(|event| (event.last_seen(), event.reason == KILL))?;
         (newest.reason == KILL).then_some(newest)
+    }
+
+    /// The last pod that is gone from the API while the kubelet of the node could not end its containers: it was deleted by force, and they may run on.
+    pub(super) fn survivor(&self, node: &Str) -> Option<Key> {
+        let is_gone = |event: &&Arc<Event>| {
+            let object = &event.involved_object;
+            let key = Key::new(object.namespace.clone(), object.name.clone());
+            let pod = self.cluster.pod(&key);
+            pod.is_none_or(|pod| pod.metadata.uid != object.uid)
+        };
+        if !self.reads_all || self.cluster.gap(Kind::Pod, "").is_some() {
+            return None;
+        }
+        let failed = self
+            .cluster
+            .events()
+            .filter(|event| event.reason == KILL && event.source.host == *node);
+        let last = failed.filter(is_gone).max_by_key(|event| event.last_seen())?;
+        let object = &last.involved_object;
+        Some(Key::new(object.namespace.clone(), object.name.clone()))
     }
 
     /// A pod that is being deleted, or has finished, since then, as `ended` shows. No event shows what the kubelet is

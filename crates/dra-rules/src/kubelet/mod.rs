@@ -722,6 +722,7 @@ impl<'c> Stages<'c> {
                     Cause::PreparedForDeletedClaim {
                         claim,
                         uid,
+                        survivor: self.survivor(node),
                         text,
                         lasts,
                     }

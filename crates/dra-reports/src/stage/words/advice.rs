@@ -62,7 +62,7 @@ pub(in super::super) fn prepare(drivers: &BTreeSet<&Str>, why: Unprepared) -> Te
         ),
         Unprepared::Earlier => (
             "release the devices of the earlier claim",
-            "it has to prepare the devices; waiting will not help",
+            "make sure first that no container of an earlier pod still runs on the node with them; the kubelet retries automatically",
         ),
     };
     Text::new(ask_owner(&driver, what), how)
@@ -421,6 +421,16 @@ pub(in super::super) fn stop_containers(node: &str) -> Text {
     Text::new(
         format!("ask an administrator why the container runtime on {node} does not stop the containers"),
         "the pod terminates once they are stopped",
+    )
+}
+
+/// A pod that is gone from the API, whose containers still run.
+pub(in super::super) fn end_survivor(survivor: &Key, node: &str) -> Text {
+    Text::new(
+        format!(
+            "ask an administrator to end the containers of pod/{survivor} on {node} (crictl, or a reboot)"
+        ),
+        "the kubelet then has the driver take the device back, and starts this pod automatically; do not release the device in the driver before, as they may use it",
     )
 }
 

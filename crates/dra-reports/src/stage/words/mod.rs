@@ -138,7 +138,18 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             claim,
             uid,
             text,
+            survivor: Some(survivor),
+            ..
+        } => format!(
+            "the driver refuses to prepare {}: it still has the devices prepared for a deleted claim (UID {uid}). pod/{survivor} was deleted by force, and the kubelet on {node} could not end its containers, which may still use them; driver: {text}",
+            named(claim)
+        ),
+        Cause::PreparedForDeletedClaim {
+            claim,
+            uid,
+            text,
             lasts: true,
+            ..
         } => format!(
             "the driver refuses to prepare {}: its records still assign the devices to a deleted claim (UID {uid}); driver: \
              {text}",
