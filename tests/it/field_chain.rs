@@ -161,6 +161,25 @@ const CASES: &[Case] = &[
         ],
         has_not: &["waiting will not help", "web-84f-old99"],
     },
+    // A pod that was created with spec.nodeName has passed kube-scheduler by.
+    Case {
+        ask: "explain pod/gpu-debug -n=debug --complete --now=2026-11-28T10:00:00Z",
+        file: "node-name-set-by-hand",
+        code: 1,
+        has: &[
+            "The pod was created with spec.nodeName, which bypasses kube-scheduler",
+            "1. recreate the pod without spec.nodeName, with nodeSelector kubernetes.io/hostname: gpu-1",
+        ],
+        has_not: &[],
+    },
+    // One that kube-scheduler has placed has lost its devices otherwise.
+    Case {
+        ask: "explain pod/gpu-debug -n=debug --complete --now=2026-11-28T10:00:00Z",
+        file: "claim-lost-its-devices-after-placing",
+        code: 1,
+        has: &["claim/debug/gpu-debug-gpu-7q7q7 is not allocated"],
+        has_not: &["was created with spec.nodeName"],
+    },
     // A quota refuses them.
     Case {
         ask: "explain pod/server --complete",

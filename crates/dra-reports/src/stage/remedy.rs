@@ -20,7 +20,7 @@ use dra_rules::kubelet::{
     injects_own, is_of_alignment, is_ready, lacks_network, refuses_host_network, unreachable_registry,
 };
 use dra_rules::owners::{OwnerName, is_superseded, replacement};
-use dra_rules::reservation::{Lacks, Origin, may_run, unmade, users};
+use dra_rules::reservation::{Lacks, Origin, Unusable, may_run, unmade, users};
 use dra_rules::scheduling::{daemon_tolerations, other_scheduler};
 use dra_rules::validation::Webhook;
 
@@ -178,6 +178,16 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         }
         Cause::Claim(Problem::TemplateMissing(_)) => {
             Advice::by_hand("CreateTemplate", of_pod(), words::create_template())
+        }
+        Cause::Claim(Problem::Unusable {
+            why: Unusable::Bypassed,
+            ..
+        }) => {
+            let (target, owner) = made_from(stages.cluster(), pod);
+            let found = stages.cluster().node(node);
+            let label = found.and_then(|node| node.metadata.label("kubernetes.io/hostname"));
+            let text = words::place_by_label(owner.as_ref(), label.map_or(node, Str::as_str));
+            Advice::by_hand("RecreatePod", target, text).look(describe(&pod.key()))
         }
         Cause::Claim(_) => {
             let advice = again(pod, place_again(stages.cluster(), pod));

@@ -1,9 +1,11 @@
 //! Reasons that keep a scheduled pod from its claims' devices, by the objects alone.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::reservation::{ClaimName, ClaimNameError, Next, PodGroups, Unusable, claim_name, unmade_of};
-use dra_model::{Cluster, Gap, Key, Kind, Pod, PodClaim};
+use crate::scheduling::other_scheduler;
+use dra_model::{Claim, Cluster, Event, Gap, Key, Kind, Pod, PodClaim};
 
 /// Something that is wrong with a claim of a pod.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,7 +34,7 @@ impl Problem {
             Self::Missing(_) => "ClaimMissing",
             Self::Unusable { why, .. } => match why {
                 Unusable::NotOwned(_) => "ClaimNotOwned",
-                Unusable::NotAllocated => "NotAllocated",
+                Unusable::NotAllocated | Unusable::Bypassed => "NotAllocated",
                 Unusable::NotReserved => "NotReserved",
             },
         }
@@ -81,6 +83,10 @@ pub fn problems<'c>(cluster: &'c Cluster, pod: &Pod) -> Problems<'c> {
             continue;
         };
         match Unusable::of(pod, &name, claim, groups) {
+            Some(Unusable::NotAllocated) if is_bypassed(cluster, pod, claim) => {
+                let why = Unusable::Bypassed;
+                problems.found.push(Problem::Unusable { claim: key, why });
+            }
             Some(why) => problems.found.push(Problem::Unusable { claim: key, why }),
             None if Unusable::of(pod, &name, claim, PodGroups::Ignored).is_some() => {
                 problems.hidden = problems.hidden.or_else(unread_groups);
@@ -89,6 +95,31 @@ pub fn problems<'c>(cluster: &'c Cluster, pod: &Pod) -> Problems<'c> {
         }
     }
     problems
+}
+
+/// Least seconds until the event that a pod was placed is gone: events are kept for an hour.
+const KEPT_SECONDS: u64 = 3000;
+
+/// Returns whether the pod got its node without kube-scheduler, which reports each pod that it places, and places none before its claims are allocated: there is no
+/// event of it, and one of the kubelet since the claim is there, when the other would still have been.
+fn is_bypassed(cluster: &Cluster, pod: &Pod, claim: &Claim) -> bool {
+    let created = pod
+        .metadata
+        .creation_timestamp
+        .max(claim.metadata.creation_timestamp);
+    let events = cluster.events_of(Kind::Pod, &pod.metadata);
+    let is_in_time = |event: &&Arc<Event>| {
+        let first = event.first_seen().zip(created);
+        let last = event.last_seen().zip(pod.metadata.creation_timestamp);
+        event.component() == "kubelet"
+            && event.involved_object.uid == pod.metadata.uid
+            && first.is_some_and(|(first, created)| first >= created)
+            && last.is_some_and(|(last, created)| last.since(created).as_secs() < KEPT_SECONDS)
+    };
+    cluster.gap(Kind::Event, &pod.metadata.namespace).is_none()
+        && other_scheduler(cluster.environment(), pod).is_none()
+        && events.iter().all(|event| event.component() != pod.scheduler())
+        && events.iter().any(is_in_time)
 }
 
 /// The pod and its claims: what `problems` joins, to be read again where they were listed at different times.

@@ -12,6 +12,9 @@ pub enum Unusable {
     /// The claim has no devices.
     #[display("is not allocated")]
     NotAllocated,
+    /// The same, and the pod got its node without kube-scheduler, as with `spec.nodeName`.
+    #[display("is not allocated")]
+    Bypassed,
     /// The claim is reserved for other consumers, or for none.
     #[display("is not reserved for the pod")]
     NotReserved,
@@ -37,11 +40,14 @@ impl Unusable {
             (true, Self::NotReserved) => {
                 "the pod keeps running until its sandbox is recreated, but its devices may be allocated to others"
             }
-            (true, Self::NotAllocated | Self::NotOwned(_)) => {
+            (true, Self::NotAllocated | Self::Bypassed | Self::NotOwned(_)) => {
                 "the pod keeps running until its sandbox is recreated"
             }
             (false, Self::NotReserved) => {
                 "the kubelet does not start it, and its devices may be allocated to others"
+            }
+            (false, Self::Bypassed) => {
+                "the kubelet does not start it. The pod was created with spec.nodeName, which bypasses kube-scheduler (no event of it is there), and only kube-scheduler allocates claims"
             }
             (false, Self::NotAllocated | Self::NotOwned(_)) => "the kubelet does not start it",
         }

@@ -596,6 +596,19 @@ pub(in super::super) fn place_otherwise(scheduler: &str) -> String {
     )
 }
 
+/// The recreation of a pod that bypasses kube-scheduler, on the node with this host name.
+pub(in super::super) fn place_by_label(owner: Option<&OwnerName>, hostname: &str) -> Text {
+    Text::new(
+        format!(
+            "recreate the pod without spec.nodeName, with nodeSelector kubernetes.io/hostname: {hostname}"
+        ),
+        format!(
+            "change that in the manifest of {}: kube-scheduler then allocates the claims, and places the pod on the node",
+            maker(owner)
+        ),
+    )
+}
+
 /// The recreation of all pods on a node that use a claim.
 pub(in super::super) const RECREATE_ALL: &str = "recreate the pods on this node that use the claim";
 
