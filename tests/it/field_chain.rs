@@ -2221,6 +2221,34 @@ const CASES: &[Case] = &[
         has: &["1. activate workload/ml/job-train-0a1b2"],
         has_not: &["explain pod/train"],
     },
+    // The pod of an old revision names a template that is not there; the newer pod template names another one.
+    Case {
+        ask: "explain pod/vec-1 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "pod-of-a-revision-with-a-misspelled-template",
+        code: 1,
+        has: &[
+            "resourceclaimtemplate/ml/one-gpuu not found",
+            "StatefulSet vec has a newer pod template than this pod",
+            "1. delete pod/ml/vec-1, which has an earlier pod template than its StatefulSet",
+        ],
+        has_not: &["create resourceclaimtemplate", "name one-gpu instead"],
+    },
+    // The newer pod template names the same: a new pod would lack it, too.
+    Case {
+        ask: "explain pod/vec-1 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "pod-of-a-revision-with-the-same-template",
+        code: 1,
+        has: &["1. name one-gpu instead, or create resourceclaimtemplate/ml/one-gpuu"],
+        has_not: &["delete pod/ml/vec-1"],
+    },
+    // A DaemonSet whose user deletes its pods.
+    Case {
+        ask: "explain pod/probe-x7k2p -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "daemon-set-updated-on-delete",
+        code: 1,
+        has: &["1. delete pod/ml/probe-x7k2p, which has an earlier pod template than its DaemonSet"],
+        has_not: &["create claim/ml/nic", "StatefulSet"],
+    },
     // A Job of MultiKueue has its pods in another cluster.
     Case {
         ask: "explain job/train -n=ml --complete --now=2026-11-28T10:00:00Z",

@@ -39,7 +39,7 @@ pub struct Owner {
     pub awaits_leader: bool,
     /// True for a LeaderWorkerSet that recreates all pods of a group with the first that is gone.
     pub recreates_group: bool,
-    /// True if its user has paused its rollout.
+    /// True if its user has paused its rollout, or a DaemonSet leaves it to its user to delete pods (`OnDelete`).
     pub is_paused: bool,
     /// The revision that its pods are to have, if it is a StatefulSet that replaces no pod of another one before that is ready.
     pub update_revision: Option<Str>,
@@ -235,7 +235,9 @@ impl Owners {
             recreates_group: kind == "LeaderWorkerSet"
                 && spec["leaderWorkerTemplate"]["restartPolicy"] != "None",
             awaits_leader: kind == "LeaderWorkerSet" && spec["startupPolicy"] == "LeaderReady",
-            is_paused: group == "apps" && spec["paused"] == true,
+            is_paused: group == "apps"
+                && (spec["paused"] == true
+                    || kind == "DaemonSet" && spec["updateStrategy"]["type"] == "OnDelete"),
             update_revision: status["updateRevision"]
                 .as_str()
                 .filter(|_| (group, kind) == ("apps", "StatefulSet"))

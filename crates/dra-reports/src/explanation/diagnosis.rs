@@ -743,7 +743,7 @@ impl Cause {
         match self {
             Self::Alike(Brief::Fact(fact)) | Self::OnNode(_, fact) => Some(fact.clone()),
             Self::Rejected(_, by) => Some(Fact::Rejected(by.clone())),
-            Self::Besides(cause, Beside::Rejected(_)) => cause.fact(),
+            Self::Besides(cause, Beside::Rejected(_) | Beside::Superseded(_)) => cause.fact(),
             Self::Allocated(_, _, Place::Other(fact)) => Some((**fact).clone()),
             Self::TooManyConsumers(_) => Some(Fact::TooManyConsumers),
             Self::Gang(gang, _) => Some(Fact::Gang(gang.clone())),

@@ -24,7 +24,9 @@ use dra_rules::kubelet::{BrokenLink, KeptOff, PUBLISHING_SECONDS, binding_timeou
 use dra_rules::owners::{OwnerName, Rollout, superseding};
 use dra_rules::quota::{Quotas, Refusal, lacks_use, refusing};
 use dra_rules::reservation::{self, claim_names, former_pods, manager};
-use dra_rules::scheduling::{BINDING_TIMEOUT, Fix, Fixes, Found, Plain, Readiness, ShortGang, victims};
+use dra_rules::scheduling::{
+    BINDING_TIMEOUT, ClaimProblem, Fix, Fixes, Found, Obstacle, Plain, Readiness, ShortGang, victims,
+};
 use dra_rules::validation::Webhook;
 
 impl Diagnosis {
@@ -156,6 +158,27 @@ impl Diagnosis {
         };
         self.add_beside(Beside::Superseded(owner.into()));
         self.fixes.insert(0, fix);
+    }
+
+    /// The same of a pod that waits for a claim or template which is not there, and which the newer pod template does not name any more.
+    pub(super) fn supersede_missing(&mut self, cluster: &Cluster, pod: &Pod) {
+        let missing = match (&self.cause, &self.answer) {
+            (Some(Cause::Alike(Brief::Fact(Fact::NoTemplate(missing, _)))), _)
+            | (None, Answer::Obstacle(Obstacle::Claim(ClaimProblem::Missing { claim: missing }))) => missing,
+            _ => return,
+        };
+        let mut entries = pod.spec.resource_claims.iter();
+        let is_named = entries.any(|entry| {
+            let names = [&entry.resource_claim_name, &entry.resource_claim_template_name];
+            names.contains(&&Some(missing.name.clone()))
+        });
+        let lacks = |owner: &Owner| !owner.claims.contains(&missing.name);
+        if is_named && superseding(cluster, pod).is_some_and(lacks) {
+            let fact = self.reasons.first().map(|reason| reason.fact.clone().into());
+            self.cause = self.cause.take().or(fact);
+            self.fixes.clear();
+            self.supersede(cluster, pod);
+        }
     }
 
     /// What a pool lacks whose slices are not all there, as far as it is known, and who publishes them.

@@ -237,6 +237,7 @@ fn with_quotas(
                 report.share_no_claim(pod, owner, &shared);
             }
         }
+        report.supersede_missing(cluster, pod);
         waiting::add_waiting(&mut report, cluster, pod);
         undecided(&mut report, cluster, &key.namespace);
     }

@@ -498,12 +498,9 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
 pub(crate) fn recreate_superseded(pod: &Pod) -> Advice {
     let key = pod.key();
     let delete = Remedy::command(delete_in(&key.namespace, Kind::Pod, [&key.name]));
-    Advice::new(
-        "RecreatePod",
-        format!("pod/{key}"),
-        words::superseded(&key),
-        delete.note(words::SUPERSEDED),
-    )
+    let kind = pod.metadata.controller().map(|owner| &owner.kind);
+    let (message, why) = words::superseded(&key, kind.map_or("owner", Str::as_str));
+    Advice::new("RecreatePod", format!("pod/{key}"), message, delete.note(why))
 }
 
 /// Returns whether the claim controller makes a claim again that is gone, with another name. It is of no use to make it by hand.

@@ -77,12 +77,12 @@ pub fn is_superseded(cluster: &Cluster, pod: &Pod) -> bool {
     own.zip(wanted).is_some_and(|(own, wanted)| own != wanted)
 }
 
-/// The StatefulSet, or the paused Deployment, of `pod` that has a newer pod template: the revision shows that, or the claims do.
+/// The StatefulSet, the paused Deployment, or the DaemonSet with `OnDelete`, of `pod` that has a newer pod template: the revision shows that, or
+/// the claims do.
 pub fn superseding<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Owner> {
     let lineage = Lineage::of_pod(cluster, pod);
     let mut owners = lineage.known(cluster);
-    let owner =
-        owners.find(|owner| owner.kind == "StatefulSet" || owner.is_paused && owner.strategy.is_some())?;
+    let owner = owners.find(|owner| owner.kind == "StatefulSet" || owner.is_paused)?;
     let names = pod.spec.resource_claims.iter().filter_map(|entry| {
         entry
             .resource_claim_name

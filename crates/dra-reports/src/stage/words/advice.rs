@@ -617,12 +617,18 @@ pub(in super::super) const FAILED: &str =
     "a failed pod never runs again: fix the reason first, then recreate the pod";
 
 /// That a pod of an earlier revision has to go.
-pub(in super::super) fn superseded(pod: &Key) -> String {
-    format!("delete pod/{pod}, which has an earlier pod template than its StatefulSet")
+pub(in super::super) fn superseded(pod: &Key, owner: &str) -> (String, &'static str) {
+    let why = match owner {
+        "DaemonSet" => "the DaemonSet replaces no pod automatically (updateStrategy OnDelete)",
+        _ => {
+            "the StatefulSet replaces it automatically only once it is ready (kubernetes/kubernetes#67250), or never with OnDelete"
+        }
+    };
+    (
+        format!("delete pod/{pod}, which has an earlier pod template than its {owner}"),
+        why,
+    )
 }
-
-/// Why its StatefulSet does not do that.
-pub(in super::super) const SUPERSEDED: &str = "the StatefulSet replaces it automatically only once it is ready (kubernetes/kubernetes#67250), or never with OnDelete";
 
 /// What a failed pod's owner created instead.
 pub(in super::super) fn replaced_by(pod: &Key) -> String {
