@@ -2249,6 +2249,16 @@ const CASES: &[Case] = &[
         has: &["1. delete pod/ml/probe-x7k2p, which has an earlier pod template than its DaemonSet"],
         has_not: &["create claim/ml/nic", "StatefulSet"],
     },
+    // One old pod of two makes enough room.
+    Case {
+        ask: "explain pod/vllm-5f9-ccccc -n=serve --complete --now=2026-11-28T10:00:00Z",
+        file: "rollout-of-two-without-room",
+        code: 1,
+        has: &[
+            "1. set maxSurge 0 and maxUnavailable 1 in deployment/serve/vllm, which deletes an old pod before creating a new one",
+        ],
+        has_not: &["Recreate"],
+    },
     // A Job of MultiKueue has its pods in another cluster.
     Case {
         ask: "explain job/train -n=ml --complete --now=2026-11-28T10:00:00Z",

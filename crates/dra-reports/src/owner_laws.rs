@@ -305,6 +305,7 @@ fn remove_claim(cluster: &mut Cluster, pod: &Key) {
 #[derive(Default)]
 struct Met {
     changed: Cell<usize>,
+    one_by_one: Cell<usize>,
     ended: Cell<usize>,
     kept: Cell<usize>,
     rolled: Cell<usize>,
@@ -330,14 +331,22 @@ fn holds(dice: &mut Dice, met: &Met) -> Result<(), TestCaseError> {
         let mut world = cluster.clone();
         match fix.kind {
             "ChangeStrategy" => {
-                count(&met.changed);
-                let recreate = Deployment {
-                    replicas: deployment.replicas,
-                    strategy: json!({"type": "Recreate"}),
-                    surge: 0,
-                    unavailable: deployment.replicas,
+                let command = fix.command.as_ref().expect("a patch").to_string();
+                let one_by_one = command.contains("maxSurge");
+                let replicas = deployment.replicas;
+                let (strategy, unavailable) = if one_by_one {
+                    (json!({"type": "RollingUpdate"}), 1)
+                } else {
+                    (json!({"type": "Recreate"}), replicas)
                 };
-                prop_assert!(wait(&mut world, &recreate), "{} {}", fix.message, told());
+                let changed = Deployment {
+                    replicas,
+                    strategy,
+                    surge: 0,
+                    unavailable,
+                };
+                count(if one_by_one { &met.one_by_one } else { &met.changed });
+                prop_assert!(wait(&mut world, &changed), "{} {}", fix.message, told());
             }
             "ReleaseClaim" => {
                 count(&met.ended);
@@ -382,6 +391,13 @@ fn what_is_proven_holds_with_the_owners_at_work() {
     runner
         .run(&bytes, |bytes| holds(&mut Dice::of_bytes(bytes), &met))
         .unwrap_or_else(|error| panic!("{error}"));
-    let all = [&met.changed, &met.ended, &met.kept, &met.rolled].map(Cell::get);
+    let all = [
+        &met.changed,
+        &met.one_by_one,
+        &met.ended,
+        &met.kept,
+        &met.rolled,
+    ]
+    .map(Cell::get);
     assert!(all.iter().all(|times| *times > 0), "{all:?}");
 }

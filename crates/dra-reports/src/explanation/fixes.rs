@@ -17,15 +17,15 @@ use crate::stage::recreate_superseded;
 use dra_allocator::devices::{RuledOut, says_unhealthy};
 use dra_allocator::{ConstraintName, Together};
 use dra_model::{
-    Claim, Cluster, DeviceId, Key, Node, NodeSelector, Owner, Pod, PodGroup, PoolId, Quantity, Str, Strategy,
-    Taint, Time, lookup,
+    Claim, Cluster, DeviceId, Key, Node, NodeSelector, Owner, Pod, PodGroup, PoolId, Quantity, Str, Taint,
+    Time, lookup,
 };
 use dra_rules::kubelet::{BrokenLink, KeptOff, PUBLISHING_SECONDS, binding_timeouts};
 use dra_rules::owners::{OwnerName, Rollout, superseding};
 use dra_rules::quota::{Quotas, Refusal, lacks_use, refusing};
 use dra_rules::reservation::{self, claim_names, former_pods, manager};
 use dra_rules::scheduling::{
-    BINDING_TIMEOUT, ClaimProblem, Fix, Fixes, Found, Obstacle, Plain, Readiness, ShortGang, victims,
+    BINDING_TIMEOUT, ClaimProblem, Fix, Fixes, Found, Kept, Obstacle, Plain, Readiness, ShortGang, victims,
 };
 use dra_rules::validation::Webhook;
 
@@ -413,21 +413,16 @@ impl FixItem {
     }
 
     /// Has the Deployment above a pod end old pods before it makes new ones, after which the pod fits on `nodes`. What a Deployment does is
-    /// known: it ends all old ones then.
-    pub(super) fn of_strategy(cluster: &Cluster, pod: &Pod, nodes: &[Str]) -> Option<Self> {
+    /// known: it ends one old pod then where that is enough, else all of them.
+    pub(super) fn of_strategy(cluster: &Cluster, pod: &Pod, why: Kept, nodes: &[Str]) -> Option<Self> {
         let (deployment, rollout) = Rollout::of(cluster, pod)?;
         let key = &deployment.key;
         if rollout == Rollout::Paused {
             return Some(Self::resume(key));
         }
-        let command = script::recreate_strategy(key);
-        let mut remedy = Remedy::command(command).note(words::STRATEGY);
-        if !matches!(
-            deployment.strategy,
-            Some(Strategy::RollingUpdate { surge: 0, .. })
-        ) {
-            remedy = remedy.note(words::POD_BY_POD);
-        }
+        let one_by_one = matches!(why, Kept::Rollout { one_by_one: true, .. });
+        let (message, note) = words::strategy(key, one_by_one);
+        let mut remedy = Remedy::command(script::end_before(key, one_by_one)).note(note);
         if !deployment.references.is_empty() {
             remedy = remedy.note(words::MANAGED);
         }
@@ -435,12 +430,7 @@ impl FixItem {
             proven: true,
             minimal: true,
             nodes: nodes.to_vec(),
-            ..Self::unproven(
-                "ChangeStrategy",
-                format!("deployment/{key}"),
-                words::strategy(key),
-                remedy,
-            )
+            ..Self::unproven("ChangeStrategy", format!("deployment/{key}"), message, remedy)
         })
     }
 }

@@ -115,7 +115,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             if let Kept::Rollout { .. } | Kept::Paused = why
                 && let Some(pod) = explained.pod
             {
-                let fix = FixItem::of_strategy(explained.cluster(), pod, &nodes);
+                let fix = FixItem::of_strategy(explained.cluster(), pod, why, &nodes);
                 report.fixes.extend(fix);
             }
             item(Helps::Kept, words::kept(&consumers, &owner, why)).on(nodes)
@@ -161,7 +161,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
                 && let Some(pod) = explained.pod
             {
                 report.notes.push(words::keeps_own(consumers, owner, *why));
-                let fix = FixItem::of_strategy(explained.cluster(), pod, nodes);
+                let fix = FixItem::of_strategy(explained.cluster(), pod, *why, nodes);
                 report.fixes.extend(fix);
             }
             let cluster = explained.cluster();

@@ -249,10 +249,15 @@ pub fn patch(
     command.args(flags).patch(document).done()
 }
 
-/// Has a Deployment end its old pods before it makes new ones.
-pub fn recreate_strategy(key: &Key) -> Result<Script, NoCommand> {
+/// Has a Deployment end its old pods before it makes new ones: all of them, or one by one.
+pub fn end_before(key: &Key, one_by_one: bool) -> Result<Script, NoCommand> {
     const DEPLOYMENT: Resource = Resource::called("deployment");
-    let document = json!({"spec": {"strategy": {"type": "Recreate", "rollingUpdate": null}}});
+    let strategy = if one_by_one {
+        json!({"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}})
+    } else {
+        json!({"type": "Recreate", "rollingUpdate": null})
+    };
+    let document = json!({"spec": {"strategy": strategy}});
     patch(
         DEPLOYMENT,
         Some(&key.namespace),

@@ -51,6 +51,11 @@ impl Rollout {
         if deployment.is_paused {
             return Some((deployment, Self::Paused));
         }
+        Some((deployment, Self::by(cluster, pod, deployment, strategy)))
+    }
+
+    /// Returns the next step of the Deployment if it had this strategy.
+    pub fn by(cluster: &Cluster, pod: &Pod, deployment: &Owner, strategy: Strategy) -> Self {
         let reference = deployment.reference();
         let is_new = |other: &Pod| other.metadata.is_sibling(&pod.metadata);
         let namespace = &pod.metadata.namespace;
@@ -62,7 +67,7 @@ impl Rollout {
         let (new, old): (Vec<&Arc<Pod>>, Vec<&Arc<Pod>>) =
             cluster.pods().filter(is_of_it).partition(|other| is_new(other));
         let (surge, unavailable) = match strategy {
-            Strategy::Recreate => return Some((deployment, Self::Ends(old.len(), old.len()))),
+            Strategy::Recreate => return Self::Ends(old.len(), old.len()),
             Strategy::RollingUpdate { surge, unavailable } => (surge, unavailable),
         };
         let count = |pods: &[&Arc<Pod>], is: fn(&Pod) -> bool| {
@@ -78,12 +83,11 @@ impl Rollout {
             usize::try_from(ends).unwrap_or(0).min(old.len())
         };
         let starting = count(&new, is_starting);
-        let how = match (ends(new_ready), ends(new_ready + starting)) {
+        match (ends(new_ready), ends(new_ready + starting)) {
             (0, 0) => Self::Keeps { surge, unavailable },
             (0, then) => Self::Continues(then, old.len()),
             (now, _) => Self::Ends(now, old.len()),
-        };
-        Some((deployment, how))
+        }
     }
 }
 

@@ -26,7 +26,7 @@ use crate::reservation::{claim_names, is_former};
 use dra_allocator::devices::PoolStatus;
 use dra_model::{
     AllocatedDevice, Change, Claim, ClaimStatus, Cluster, ClusterBuilder, Gap, Key, Kind, Node, NodeSpec,
-    Object, Pod, PoolId, Slice, Str,
+    Object, Pod, PoolId, Slice, Str, Strategy,
 };
 
 /// Maximum number of nodes searched for sufficient pods: those judged first, fewest consumers first.
@@ -115,6 +115,8 @@ pub enum Kept {
         surge: i64,
         /// So many of those that are wanted may be unavailable.
         unavailable: i64,
+        /// True if it would do that one old pod of several ends before a new one is made: maxSurge 0, maxUnavailable 1.
+        one_by_one: bool,
     },
     /// The rollout of the Deployment is paused.
     Paused,
@@ -658,22 +660,36 @@ impl Search<'_> {
             if !others.iter().all(is_of_it) {
                 return None;
             }
+            let is_new = |consumer: &Consumer| beside.iter().any(|pod| pod.key() == *consumer.key());
+            let consumers: Vec<Consumer> = consumers
+                .iter()
+                .filter(|consumer| !is_new(consumer))
+                .cloned()
+                .collect();
+            // Which of them end, nothing tells: so many that those who are left do not suffice to keep it out.
+            let suffices = |ends: usize, old: usize| ends + consumers.len() >= old + count;
             match rollout {
-                Rollout::Keeps { surge, unavailable } => Kept::Rollout { surge, unavailable },
+                Rollout::Keeps { surge, unavailable } => {
+                    let one = Strategy::RollingUpdate {
+                        surge: 0,
+                        unavailable: 1,
+                    };
+                    let then = Rollout::by(self.cluster(), pod, deployment, one);
+                    let several = deployment.replicas.is_some_and(|replicas| replicas > 1);
+                    Kept::Rollout {
+                        surge,
+                        unavailable,
+                        one_by_one: several
+                            && matches!(then, Rollout::Ends(ends, old) if suffices(ends, old)),
+                    }
+                }
                 Rollout::Paused => Kept::Paused,
                 how @ (Rollout::Ends(ends, old) | Rollout::Continues(ends, old)) => {
-                    let is_new = |consumer: &Consumer| beside.iter().any(|pod| pod.key() == *consumer.key());
-                    let consumers: Vec<Consumer> = consumers
-                        .iter()
-                        .filter(|consumer| !is_new(consumer))
-                        .cloned()
-                        .collect();
                     let starting = self
                         .cluster()
                         .pods()
                         .filter(|pod| is_beside(pod) && is_starting(pod));
-                    // Which of them end, nothing tells: so many that those who are left do not suffice to keep it out.
-                    return (ends + consumers.len() >= old + count).then(|| Waiting::RolledOut {
+                    return suffices(ends, old).then(|| Waiting::RolledOut {
                         once_ready: match how {
                             Rollout::Continues(..) => starting.map(|pod| pod.key()).collect(),
                             _ => Vec::new(),

@@ -448,18 +448,26 @@ pub(in super::super) fn added_later(owner: &str) -> String {
     )
 }
 
-/// That a Deployment has to delete old pods first.
-pub(in super::super) fn strategy(deployment: &Key) -> String {
-    format!(
-        "set strategy Recreate in deployment/{deployment}, which deletes old pods before creating new ones"
+/// That a Deployment has to delete old pods first, one by one or all of them, and what else that changes.
+pub(in super::super) fn strategy(deployment: &Key, one_by_one: bool) -> (String, &'static str) {
+    let (set, deletes, note) = if one_by_one {
+        (
+            "maxSurge 0 and maxUnavailable 1",
+            "an old pod before creating a new one",
+            "meanwhile one pod less is ready",
+        )
+    } else {
+        (
+            "strategy Recreate",
+            "old pods before creating new ones",
+            "until the new pods are ready, none runs",
+        )
+    };
+    (
+        format!("set {set} in deployment/{deployment}, which deletes {deletes}"),
+        note,
     )
 }
-
-/// What else the strategy changes.
-pub(in super::super) const STRATEGY: &str = "until the new pods are ready, none runs";
-
-/// What changes less.
-pub(in super::super) const POD_BY_POD: &str = "maxSurge 0 with maxUnavailable 1 does the same pod by pod";
 
 /// That the Deployment has a manager.
 pub(in super::super) const MANAGED: &str = "if a manager resets the deployment's strategy, change it there";

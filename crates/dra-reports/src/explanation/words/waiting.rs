@@ -176,7 +176,9 @@ pub(in super::super) fn keeps_own(consumers: &[Consumer], owner: &OwnerName, why
 pub(in super::super) fn kept(consumers: &[Consumer], owner: &OwnerName, why: Kept) -> String {
     let (holds, it) = one_or_many(consumers.len(), ("holds", "it"), ("hold", "them"));
     let why = match why {
-        Kept::Rollout { surge, unavailable } => format!(
+        Kept::Rollout {
+            surge, unavailable, ..
+        } => format!(
             ", and the rollout of {owner} keeps {it} until this pod is ready (maxSurge {surge}, maxUnavailable {unavailable}); deleting {it} \
              only makes its controller recreate {it}"
         ),
