@@ -2259,6 +2259,26 @@ const CASES: &[Case] = &[
         ],
         has_not: &["Recreate"],
     },
+    // A node is being added, and the driver is starting there; it is kept off the other nodes.
+    Case {
+        ask: "explain pod/eval-0-c8mnd -n=serve --complete --now=2026-11-28T10:00:00Z",
+        file: "new-node-whose-driver-starts",
+        code: 1,
+        has: &[
+            "no devices are published",
+            "May fit on gpu-a1 once the driver there has published its devices",
+            "1. wait until node/gpu-a1",
+        ],
+        has_not: &["for cpu-1", "install the driver", "nodeSelector", "2."],
+    },
+    // No pod has to end meanwhile.
+    Case {
+        ask: "explain pod/eval-0-c8mnd -n=serve --complete --now=2026-11-28T10:00:00Z",
+        file: "new-node-beside-one-in-use",
+        code: 1,
+        has: &["Fits on gpu-a0 once pod/serve/busy finishes", "1. wait until node/gpu-a1"],
+        has_not: &["delete pod", "add a node"],
+    },
     // A Job of MultiKueue has its pods in another cluster.
     Case {
         ask: "explain job/train -n=ml --complete --now=2026-11-28T10:00:00Z",

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::absence::{absent_driver, only_driver};
+use super::coming::coming_node;
 use super::diagnosis::{Answer, Beside, Cause, Diagnosis, NodeDiagnosis, NodeGroup, Unserved};
 use super::fact::{Brief, Evidence, Fact};
 use super::helped::{Helped, Risks, restoring};
@@ -206,9 +207,14 @@ impl Diagnosis {
         let Helped { cluster, pod, .. } = *helped;
         let risks = Risks::of(cluster, fixes);
         let mut items = Vec::new();
-        let mut ends_all = true;
+        // No running pod has to end for one that gets a node of its own.
+        let is_coming = pod.is_some_and(|pod| coming_node(cluster, pod, helped.now).is_some());
+        let mut ends_all = !is_coming;
         for found in &fixes.found {
             let ended = helped.ended(found);
+            if is_coming && !ended.is_empty() {
+                continue;
+            }
             ends_all &= !ended.is_empty();
             self.ended.extend(ended);
             let mut item = helped.item(found);

@@ -8,11 +8,12 @@ use super::diagnosis::{Answer, Cause, Diagnosis, NodeDiagnosis, NodeGroup, Reaso
 use super::fact::{Brief, Evidence, Fact, Limited};
 use super::helped::Helped;
 use super::items::{ClusterVerdict, FilterCount, FixItem};
-use super::{Explained, groups, namesake, outdated, reasons, shortage, unserved, waiting, words};
+use super::{Explained, absence, groups, namesake, outdated, reasons, shortage, unserved, waiting, words};
 use crate::allocation::{Trust, caveats, is_evicted_at_once, is_open, timeouts};
 use dra_allocator::Failure;
 use dra_allocator::devices::{ClassSelectors, RuledOut};
 use dra_model::{Claim, Component, Gate, Key, Kind, Node, Pod, PoolId, Str, Taint, TaintRule, lookup};
+use dra_rules::kubelet::Stages;
 use dra_rules::reservation::Origin;
 use dra_rules::scheduling::{
     Cycle, Fix, Subject, Verdict, classes_of_resources, fits_on_new, implicit_class, judge_all, message,
@@ -307,7 +308,10 @@ impl Explained<'_> {
                 report
                     .notes
                     .push(words::misspelled_driver(class, &driver, &other));
-            } else {
+            } else if let stages = Stages::of(self.cluster(), self.settings.now)
+                && !absence::only_driver(self.cluster(), class)
+                    .is_some_and(|driver| unserved::is_starting(report, &stages, &driver))
+            {
                 fix_of_class = FixItem::of_class(self.cluster(), class);
             }
         }

@@ -94,6 +94,7 @@ pub(super) fn unserved(
     let stages = Stages::of(cluster, now);
     let mut found: Option<(u8, Unserved)> = None;
     for driver in drivers_of(cycle, selectors, &wanted.claim, &wanted.request)? {
+        let is_starting = is_starting(report, &stages, &driver);
         let without = judged.iter().filter(|node| has_none(node, wanted));
         for node in without.take(MOST_LOOKED_AT) {
             let Some(found_node) = cluster.node(&node.node) else {
@@ -105,6 +106,10 @@ pub(super) fn unserved(
             let is_like =
                 || stages.is_like_served(&driver, found_node) || is_of_other_kind(&link, &driver, found_node);
             let strength = strength(&link, is_like);
+            // It is kept off some nodes, and is starting on others.
+            if strength == MEANT && is_starting {
+                continue;
+            }
             if is_unselected && !is_of_other_kind(&link, &driver, found_node) {
                 continue;
             }
@@ -140,6 +145,15 @@ pub(super) fn unserved(
     };
     let (_, found) = found.filter(|(strength, _)| *strength >= least)?;
     Some((found, is_cause))
+}
+
+/// Returns whether the driver was started just now on a node that lacks devices.
+pub(super) fn is_starting(report: &Diagnosis, stages: &Stages<'_>, driver: &Str) -> bool {
+    let driver = BTreeSet::from([driver.clone()]);
+    let mut nodes = report
+        .lacking_devices()
+        .filter_map(|node| stages.cluster().node(&node.node));
+    nodes.any(|node| stages.is_starting(&driver, node))
 }
 
 /// A pool whose slices contradict each other, of a driver of the first request that nodes have too few devices for.
