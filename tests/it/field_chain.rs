@@ -2279,6 +2279,17 @@ const CASES: &[Case] = &[
         has: &["Fits on gpu-a0 once pod/serve/busy finishes", "1. wait until node/gpu-a1"],
         has_not: &["delete pod", "add a node"],
     },
+    // The label is on the template, and not on its claims.
+    Case {
+        ask: "explain pod/render-6d8-hh5vq -n=studio --complete --now=2026-11-28T10:00:00Z",
+        file: "label-missing-on-generated-claims",
+        code: 1,
+        has: &[
+            "1. change resourceclaimtemplate/studio/one-gpu as the message says: recreate it",
+            "claims get the labels and annotations of spec.metadata",
+        ],
+        has_not: &[],
+    },
     // A Job of MultiKueue has its pods in another cluster.
     Case {
         ask: "explain job/train -n=ml --complete --now=2026-11-28T10:00:00Z",

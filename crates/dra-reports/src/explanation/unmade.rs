@@ -178,7 +178,10 @@ impl Explained<'_> {
                         .push(self.allow_admin_access(&pod.metadata.namespace));
                 }
                 let of_policy = first.filter(|_| webhook.is_none() && !is_admin_access);
-                let correct = |template: &ClaimTemplate| FixItem::correct_template(&template.metadata.key());
+                let is_of_labels = ["label", "annotation"].iter().any(|word| why.contains(word));
+                let correct = |template: &ClaimTemplate| {
+                    FixItem::correct_template(&template.metadata.key(), is_of_labels)
+                };
                 report.fixes.extend(of_policy.map(|template| correct(template)));
                 report
                     .fixes

@@ -596,6 +596,10 @@ impl FixItem {
     }
 }
 
+/// What follows the correction of what an admission policy has refused.
+const CORRECTED: &str =
+    "its controller tries again automatically; an administrator can tell which policies apply";
+
 fn name_of(maker: &Owner) -> String {
     format!("{}/{}", maker.kind.to_ascii_lowercase(), maker.key)
 }
@@ -611,15 +615,21 @@ impl FixItem {
     }
 
     /// The same of a template of claims.
-    pub(in super::super) fn correct_template(template: &Key) -> Self {
+    pub(in super::super) fn correct_template(template: &Key, is_of_labels: bool) -> Self {
         let template = format!("resourceclaimtemplate/{template}");
-        let message = format!("change {template} as the message says");
-        Self::correct(template, message)
+        let message =
+            format!("change {template} as the message says: recreate it, as its spec cannot be changed");
+        let mut how = Remedy::default();
+        if is_of_labels {
+            how = how.note(
+                "claims get the labels and annotations of spec.metadata, not those of the template itself",
+            );
+        }
+        Self::unproven("CorrectPods", template, message, how.note(CORRECTED))
     }
 
     fn correct(maker: String, message: String) -> Self {
-        let how = "its controller tries again automatically; an administrator can tell which policies apply";
-        Self::by_hand("CorrectPods", maker, message, how)
+        Self::by_hand("CorrectPods", maker, message, CORRECTED)
     }
 
     /// Has the pod name `missing` as an object of the other kind, which there is.
