@@ -2290,6 +2290,17 @@ const CASES: &[Case] = &[
         ],
         has_not: &[],
     },
+    // An autoscaler adds no nodes for claims.
+    Case {
+        ask: "explain pod/llm-84c-7mzkq -n=serve --complete --now=2026-11-28T10:00:00Z",
+        file: "karpenter-ignores-claims",
+        code: 1,
+        has: &[
+            "of class gpu.nvidia.com or any other; karpenter adds no node for pods with claims",
+            "settings.ignoreDRARequests",
+        ],
+        has_not: &[],
+    },
     // A Job of MultiKueue has its pods in another cluster.
     Case {
         ask: "explain job/train -n=ml --complete --now=2026-11-28T10:00:00Z",

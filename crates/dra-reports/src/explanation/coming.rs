@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Explained;
-use super::diagnosis::{Diagnosis, NodeDiagnosis};
+use super::diagnosis::{Beside, Diagnosis, NodeDiagnosis};
 use super::items::FixItem;
 use dra_model::{Cluster, Event, Kind, Pod, Str, Time};
 use dra_rules::kubelet::{BrokenLink, KeptOff, PodStage, Stages, daemon_set_of, known_drivers};
@@ -139,6 +139,9 @@ impl Explained<'_> {
         let fix = of_autoscaler.and_then(|event| {
             let why = NoNode::of(event)?;
             let failure = matches!(why, NoNode::Failed).then(failure).flatten();
+            if matches!(why, NoNode::Claims) {
+                report.add_beside(Beside::NoNode(event.component().clone()));
+            }
             Some(FixItem::add_node(event, why, failure.map(std::ops::Deref::deref)))
         });
         if let Some(fix) = fix {

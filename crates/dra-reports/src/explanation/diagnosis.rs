@@ -467,6 +467,8 @@ pub(crate) enum Beside {
     LeftOver(OwnerName),
     /// The pod is of an earlier pod template than this owner has.
     Superseded(OwnerName),
+    /// This autoscaler adds no nodes for pods with claims.
+    NoNode(Str),
     /// The scheduler deallocates the claim automatically.
     Deallocated,
 }

@@ -77,7 +77,7 @@ impl FixItem {
             ),
             NoNode::Claims => (
                 "because the pod has claims",
-                "ask an administrator of the cluster for a node group with a fixed size",
+                "ask an administrator of the cluster to set settings.ignoreDRARequests to false (IGNORE_DRA_REQUESTS=false), with a Karpenter that supports claims, or for a node group with a fixed size",
             ),
         };
         Self::by_hand(

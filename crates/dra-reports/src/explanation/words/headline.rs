@@ -381,6 +381,7 @@ fn besides(cause: &Cause, known: &Beside) -> String {
         }
         Beside::LeftOver(owner) => format!("{why}: pods of {owner}, which has ended, hold them"),
         Beside::Superseded(owner) => format!("{why}; {owner} has a newer pod template than this pod"),
+        Beside::NoNode(autoscaler) => format!("{why}; {autoscaler} adds no node for pods with claims"),
         Beside::Deallocated => format!("{why}; kube-scheduler deallocates it automatically"),
     }
 }
