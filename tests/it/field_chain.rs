@@ -2301,6 +2301,37 @@ const CASES: &[Case] = &[
         ],
         has_not: &[],
     },
+    // Another scheduler takes nothing from the queue.
+    Case {
+        ask: "explain pod/infer-66d-4lqvn -n=batch --complete --now=2026-11-28T10:00:00Z",
+        file: "queue-of-volcano-is-closed",
+        code: 1,
+        has: &[
+            "queue infer of its PodGroup is Closed",
+            "1. open queue infer, or create the pod in another queue",
+            "vcctl queue operate --action=open",
+        ],
+        has_not: &["possible cause"],
+    },
+    Case {
+        ask: "explain pod/segment-0 -n=vision --complete --now=2026-11-28T10:00:00Z",
+        file: "queue-of-kai-does-not-exist",
+        code: 1,
+        has: &[
+            "queue team-vision of its PodGroup does not exist",
+            "1. create the pod in queue vision instead, or create queue team-vision",
+            "label kai.scheduler/queue",
+        ],
+        has_not: &["possible cause"],
+    },
+    // A queue that is open is not the reason.
+    Case {
+        ask: "explain pod/infer-66d-4lqvn -n=batch --complete --now=2026-11-28T10:00:00Z",
+        file: "queue-of-volcano-is-open",
+        code: 4,
+        has: &["according to the simulation it fits"],
+        has_not: &["queue infer"],
+    },
     // A Job of MultiKueue has its pods in another cluster.
     Case {
         ask: "explain job/train -n=ml --complete --now=2026-11-28T10:00:00Z",

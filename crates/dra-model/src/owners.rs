@@ -31,7 +31,7 @@ pub struct Owner {
     pub fails_next: bool,
     /// True if its user has it suspended, or inactive.
     pub is_suspended: bool,
-    /// The LocalQueue of Kueue that it is to wait in, which its label names.
+    /// The LocalQueue of Kueue that it is to wait in, which its label names; of a PodGroup of another scheduler the queue in its spec.
     pub queue: Option<Str>,
     /// Name of what manages it in the place of its own controller, if it is a Job with such a name.
     pub managed_by: Option<Str>,
@@ -69,7 +69,7 @@ pub struct Owner {
     pub checks: Vec<Condition>,
     /// How often Kueue has put a Workload back into its queue, and when it tries again.
     pub requeued: Option<(i64, Time)>,
-    /// Reported state: `status.status`, `status.phase`, or `status.jobDeploymentStatus` of a RayJob.
+    /// Reported state: `status.status`, `status.phase`, `status.jobDeploymentStatus` of a RayJob, or `status.state` of a queue of Volcano.
     pub state: Str,
     /// The nodes that it gathers before pods of it start.
     pub gathers: Option<Gathers>,
@@ -212,7 +212,8 @@ impl Owners {
             &status["phase"],
             &status["jobDeploymentStatus"],
         ];
-        let state = states.into_iter().find(|state| !state.is_null());
+        let of_queue = Some(&status["state"]).filter(|_| kind == "Queue");
+        let state = states.into_iter().chain(of_queue).find(|state| !state.is_null());
         let state = state.map(text).unwrap_or_default();
         let mut owner = Owner {
             group: group.into(),
@@ -227,7 +228,10 @@ impl Owners {
                 && spec["suspend"] != true
                 && status["failed"].as_i64().unwrap_or(0) >= backoff_limit(&spec),
             is_suspended: spec["suspend"] == true || spec["active"] == false,
-            queue: metadata.label(QUEUE).cloned(),
+            queue: metadata.label(QUEUE).cloned().or_else(|| {
+                let queue = spec["queue"].as_str().filter(|_| kind == "PodGroup")?;
+                Some(queue.into())
+            }),
             managed_by: spec["managedBy"]
                 .as_str()
                 .filter(|name| (group, kind) == ("batch", "Job") && *name != JOB_CONTROLLER)

@@ -9,7 +9,7 @@ use dra_model::{
     Pod, Str, Taint, Time,
 };
 use dra_rules::kubelet::{BrokenLink, Doing};
-use dra_rules::owners::{OwnerName, Queued};
+use dra_rules::owners::{OwnerName, Queued, ShutQueue};
 use dra_rules::reservation::Lacks;
 use dra_rules::scheduling::{AssumedGate, Kept, Obstacle, Panic, Rejection, Spared, Stage};
 
@@ -220,6 +220,8 @@ pub(crate) enum Answer {
     Contradicted(Box<Answer>, Word),
     /// By the rules this would be the answer, but the scheduler of this name has said nothing of the pod since it was created then.
     Silent(Box<Answer>, Str, Option<Time>),
+    /// It fits, and the scheduler of this name takes nothing from the queue of its PodGroup.
+    Queued(ShutQueue, Str),
     /// It fits, and kube-scheduler chose a node and was not let bind the pod, in its words.
     NotBound(Box<Answer>, Word),
     /// An owner has no pods, for this reason.
@@ -341,6 +343,7 @@ impl Answer {
             },
             Self::KeptByQuota(..)
             | Self::Silent(..)
+            | Self::Queued(..)
             | Self::NotBound(..)
             | Self::Evicted(..)
             | Self::Attaching(_)
@@ -814,6 +817,7 @@ impl Answer {
             Self::Full(..) => Fact::TooManyConsumers.code(),
             Self::KeptByQuota(..) => "QuotaExceeded",
             Self::Silent(..) => "SchedulerSilent",
+            Self::Queued(..) => "Queued",
             Self::NoPods(..) | Self::FewerPods(..) => "NoPods",
             _ => match self.fact() {
                 Some(fact) => fact.code(),

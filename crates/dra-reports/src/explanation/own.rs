@@ -98,6 +98,7 @@ impl Answer {
             | Self::Fits(..)
             | Self::Evicted(..)
             | Self::GaveUp(_)
+            | Self::Queued(..)
             | Self::Nowhere(_)
             | Self::Allocated(_)
             | Self::NotNeeded(..)

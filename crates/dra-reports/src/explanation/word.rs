@@ -9,7 +9,7 @@ use super::items::{ClusterVerdict, FixItem};
 use super::{rejected, words};
 use dra_model::{CREATION_EVENT, Claim, ClaimTemplate, Cluster, Event, Kind, Pod, SchedulerProfile, Time};
 use dra_rules::kubelet::last_end;
-use dra_rules::owners::unplaced_group;
+use dra_rules::owners::{shut_queue, unplaced_group};
 use dra_rules::reservation::claim_names;
 use dra_rules::scheduling::{Unsimulated, foreign_scheduler, is_outdated, rejections};
 
@@ -163,6 +163,13 @@ pub(super) fn of_scheduler(
     }
     report.message = Some(word.said.clone());
     if word.who == Speaker::Scheduler && report.reject(cluster, pod, &rejections(&word.said)) {
+        return;
+    }
+    if let Speaker::OtherScheduler(scheduler) = &word.who
+        && let Some(queue) = shut_queue(cluster, pod)
+    {
+        report.fixes.push(FixItem::of_queue(&queue));
+        report.conclude(Answer::Queued(queue, scheduler.clone()));
         return;
     }
     // There is no cluster without pods of its own in other namespaces.

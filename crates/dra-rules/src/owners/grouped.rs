@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Lineage;
-use dra_model::{Cluster, Event, Owner, Pod, Str, Time};
+use dra_model::{Cluster, Event, Owner, Pod, Str, Time, is_similar};
 
 /// Groups of schedulers that place pods together: API group and kind.
 const GROUPS: [(&str, &str); 2] = [
@@ -46,6 +46,49 @@ pub fn unplaced_group<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<GroupWord<'
         message: &event.message,
         at: event.last_seen(),
         event: Some(event),
+    })
+}
+
+/// A queue that its scheduler takes no group from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShutQueue {
+    /// Its name.
+    pub name: Str,
+    /// Its state; nothing for one that does not exist.
+    pub state: Option<Str>,
+    /// Queues with names like that of one that does not exist.
+    pub alike: Vec<Str>,
+}
+
+/// The queue of the pod's group, if it does not exist, or is closed and the group was not let out of it before; nothing where no queues were read.
+///
+/// Mirrors `plugins/capacity/capacity.go`, `AddJobEnqueueableFn`, of Volcano, and `cluster_info/cluster_info.go`, `validatePodgroupQueue`, of KAI.
+pub fn shut_queue(cluster: &Cluster, pod: &Pod) -> Option<ShutQueue> {
+    let group = group_of(cluster, pod)?;
+    let name = group.queue.as_ref()?;
+    let owners = &cluster.environment().owners;
+    let all: Vec<&Owner> = owners.of_kind(&group.group, "Queue", &Str::default()).collect();
+    all.first()?;
+    let state = match all.iter().find(|queue| queue.key.name == *name) {
+        Some(queue) => {
+            let is_closed = matches!(queue.state.as_str(), "Closed" | "Closing");
+            let waits = matches!(group.state.as_str(), "" | "Pending");
+            Some(queue.state.clone()).filter(|_| is_closed && waits)?.into()
+        }
+        None => None,
+    };
+    let names = all.iter().map(|queue| &queue.key.name);
+    let is_like = |other: &&Str| {
+        is_similar(name, other) || name.contains(other.as_str()) || other.contains(name.as_str())
+    };
+    Some(ShutQueue {
+        name: name.clone(),
+        alike: names
+            .filter(is_like)
+            .filter(|_| state.is_none())
+            .cloned()
+            .collect(),
+        state,
     })
 }
 

@@ -17,7 +17,7 @@ pub(crate) use ending::{Turn, turn};
 pub use gathering::{
     Incomplete, gathered_with, gathering, gathers_nodes, incomplete, too_few_pods, unready, waiting_for,
 };
-pub use grouped::{GroupWord, unplaced_group};
+pub use grouped::{GroupWord, ShutQueue, shut_queue, unplaced_group};
 pub use lineage::{Kinship, LEADER_WORKER_SET, Lineage};
 pub use name::OwnerName;
 pub use queued::{KUEUE, Queued, Retry, is_queued};

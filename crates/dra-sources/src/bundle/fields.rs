@@ -292,7 +292,7 @@ subjects.{kind, namespace, name}",
 
 /// What `Owners::add` of the model reads. Pod templates are where these kinds have them.
 const OWNER: &str = "\
-spec.{replicas, parallelism, completions, startupPolicy, podManagementPolicy, suspend, active, paused, numNodes, backoffLimit, backoffLimitPerIndex}
+spec.{replicas, parallelism, completions, startupPolicy, podManagementPolicy, suspend, active, paused, numNodes, backoffLimit, backoffLimitPerIndex, queue}
 spec.podFailurePolicy?
 spec.strategy.type
 spec.strategy.rollingUpdate.{maxSurge, maxUnavailable}
@@ -307,7 +307,7 @@ spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringEx
 spec.template.spec.tolerations.{key, operator, value, effect}
 spec.template.spec.resourceClaims.{name, resourceClaimName, resourceClaimTemplateName}
 spec.jobTemplate.spec.template.spec.resourceClaims.{name, resourceClaimName, resourceClaimTemplateName}
-status.{replicas, updateRevision, failed, failedIndexes, status, phase, jobDeploymentStatus}
+status.{replicas, updateRevision, failed, failedIndexes, status, phase, jobDeploymentStatus, state}
 status.nodes.{name, status}
 status.conditions.{type, status, reason, message, lastTransitionTime, observedGeneration}
 status.admissionChecks.{name, state, message, lastTransitionTime}

@@ -4,6 +4,7 @@ use dra_model::{
     Component, DeviceId, Event, Gate, Key, Kind, NodeSelector, Owner, Pod, PoolId, Quantity, Str, Taint, Time,
 };
 use dra_rules::kubelet::{BrokenLink, PodStage, unscheduled};
+use dra_rules::owners::ShutQueue;
 use dra_rules::quota::Refusal;
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
 use dra_rules::validation::Webhook;
@@ -89,6 +90,25 @@ impl FixItem {
             ),
             how,
         )
+    }
+
+    /// Has a queue take pods that its scheduler takes nothing from, or another one used.
+    pub(in super::super) fn of_queue(queue: &ShutQueue) -> Self {
+        let ShutQueue { name, state, alike } = queue;
+        let message = match (state, alike.as_slice()) {
+            (Some(_), _) => format!("open queue {name}, or create the pod in another queue"),
+            (None, []) => format!("create queue {name}, or create the pod in a queue that exists"),
+            (None, alike) => format!(
+                "create the pod in queue {} instead, or create queue {name}",
+                some(alike)
+            ),
+        };
+        let how = if state.is_some() {
+            "an administrator of the queues opens it: vcctl queue operate --action=open --name=QUEUE"
+        } else {
+            "label kai.scheduler/queue, or for Volcano annotation scheduling.volcano.sh/queue-name, of new pods names the queue: change it in the owner of the pod, if there is one"
+        };
+        Self::by_hand("AwaitGate", format!("queue/{name}"), message, how)
     }
 
     /// Waits for the node that an autoscaler is adding for the pod.

@@ -2,7 +2,7 @@
 
 use dra_allocator::{AttemptError, ErrorSubject, Failure};
 use dra_model::{Condition, ContainerEnd, Gate, Key, Pod, Str};
-use dra_rules::owners::{OwnerName, Queued, Retry};
+use dra_rules::owners::{OwnerName, Queued, Retry, ShutQueue};
 use dra_rules::scheduling::{IN_MEMORY_CLAIM, Spared};
 
 use super::super::absence::{Absence, ForNodes, Nearest};
@@ -79,6 +79,12 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
                 "{scheduler} has reported nothing about the pod{since}, although it {was}: check that {scheduler} is running, and may read claims, slices and classes"
             )
         }
+        Answer::Queued(ShutQueue { name, state, .. }, scheduler) => match state {
+            Some(state) => {
+                format!("queue {name} of its PodGroup is {state}: {scheduler} schedules no new pods of it")
+            }
+            None => format!("queue {name} of its PodGroup does not exist: {scheduler} does not schedule it"),
+        },
         Answer::NotBound(was, word) => format!(
             "{}, but could not be bound there; {}",
             self::answer(was),
