@@ -2332,6 +2332,24 @@ const CASES: &[Case] = &[
         has: &["according to the simulation it fits"],
         has_not: &["queue infer"],
     },
+    // What Kueue says about claims.
+    Case {
+        ask: "explain job/finetune -n=research --complete --now=2026-11-28T10:00:00Z",
+        file: "kueue-refuses-a-named-claim",
+        code: 1,
+        has: &["1. recreate Job finetune with resourceClaimTemplateName instead of resourceClaimName"],
+        has_not: &["act on Kueue's message"],
+    },
+    Case {
+        ask: "explain job/tune-mig -n=research --complete --now=2026-11-28T10:00:00Z",
+        file: "kueue-has-not-read-its-mapping",
+        code: 1,
+        has: &[
+            "1. add the DeviceClass to deviceClassMappings in the configuration of kueue-controller-manager, and restart it",
+            "if the class is there already, only restart it",
+        ],
+        has_not: &["act on Kueue's message", "recreate"],
+    },
     // A Job of MultiKueue has its pods in another cluster.
     Case {
         ask: "explain job/train -n=ml --complete --now=2026-11-28T10:00:00Z",

@@ -391,13 +391,6 @@ fn what_is_proven_holds_with_the_owners_at_work() {
     runner
         .run(&bytes, |bytes| holds(&mut Dice::of_bytes(bytes), &met))
         .unwrap_or_else(|error| panic!("{error}"));
-    let all = [
-        &met.changed,
-        &met.one_by_one,
-        &met.ended,
-        &met.kept,
-        &met.rolled,
-    ]
-    .map(Cell::get);
+    let all = [&met.changed, &met.one_by_one, &met.ended, &met.kept, &met.rolled].map(Cell::get);
     assert!(all.iter().all(|times| *times > 0), "{all:?}");
 }

@@ -86,7 +86,7 @@ fn awaited(pod: &Pod, gate: &Str, domain: &str, queued: Option<&Queued>) -> FixI
 /// What Kueue holds back that has no pods.
 pub(super) fn requeued(queued: &Queued) -> FixItem {
     let workload = &queued.workload;
-    let (message, who) = words::requeued(workload, queued.retry);
+    let (message, who) = words::requeued(queued);
     let remedy = if queued.retry == Retry::WhenActive {
         let change = json!({"spec": {"active": true}});
         let (namespace, name) = (&workload.namespace, &workload.name);

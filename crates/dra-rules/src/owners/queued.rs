@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use super::Lineage;
+use super::{Lineage, OwnerName};
 use dra_model::{Cluster, Condition, Key, Meta, Owner, Pod, Str, Time};
 
 /// The API group of Kueue.
 pub const KUEUE: &str = "kueue.x-k8s.io";
 
+/// Label with the name of the Workload of several pods.
+const POD_GROUP: &str = "kueue.x-k8s.io/pod-group-name";
+
 /// Labels with the name of a Workload: that of several pods, and one that was made before.
-const NAMES: [&str; 2] = [
-    "kueue.x-k8s.io/prebuilt-workload-name",
-    "kueue.x-k8s.io/pod-group-name",
-];
+const NAMES: [&str; 2] = ["kueue.x-k8s.io/prebuilt-workload-name", POD_GROUP];
 
 /// Returns whether a gate of Kueue holds the pod back.
 pub fn is_queued(pod: &Pod) -> bool {
@@ -36,6 +36,10 @@ pub enum Retry {
     WithQuota,
     /// When it is activated.
     WhenActive,
+    /// When its pods name templates: they name claims themselves.
+    WithTemplate,
+    /// When Kueue is started with a configuration that maps the classes of its claims.
+    WithMapping,
     /// Not as it is.
     Never,
 }
@@ -45,6 +49,8 @@ pub enum Retry {
 pub struct Queued {
     /// The Workload.
     pub workload: Key,
+    /// What it stands for.
+    pub of: Option<OwnerName>,
     /// When Kueue tries it again.
     pub retry: Retry,
     /// The code that Kueue gives as the reason, or the AdmissionCheck that it waits for; empty where it gives none.
@@ -135,12 +141,28 @@ impl Queued {
             _ if workload.is_suspended => Retry::WhenActive,
             Some(condition) if condition.message.starts_with("LocalQueue  ") => Retry::WithName,
             Some(condition) if lacks_queue(condition) => Retry::WithQueue,
+            // Mirrors `pkg/controller/core/workload_controller.go` of Kueue, `handleDRA`.
+            Some(condition)
+                if condition
+                    .message
+                    .contains("does not support use of resource claims") =>
+            {
+                Retry::WithTemplate
+            }
+            // Mirrors `pkg/dra/claims.go` of Kueue, `GetResourceRequestsForResourceClaimTemplates`.
+            Some(condition) if condition.message.contains("is not mapped in DRA configuration") => {
+                Retry::WithMapping
+            }
             Some(_) => Retry::Never,
             None if said.is_some_and(exceeds) => Retry::WithQuota,
             None => Retry::Automatic,
         };
         Some(Self {
             workload: workload.key.clone(),
+            of: workload.references.first().map(|owner| OwnerName {
+                kind: owner.kind.clone(),
+                name: owner.name.clone(),
+            }),
             retry,
             reason: said.map(|said| said.reason.clone()).unwrap_or_default(),
             message: said.map(|said| said.message.clone()).unwrap_or_default(),

@@ -1,7 +1,7 @@
 //! The sentences of fixes: what to change, and what to know before.
 
 use dra_model::{Condition, Key, Pool, PoolId, Quantity, Str, Taint, Time};
-use dra_rules::owners::{Ending, Retry};
+use dra_rules::owners::{Ending, Queued, Retry};
 use dra_rules::scheduling::{Fix, OtherToleration, Unsimulated};
 
 use super::super::items::GetsItem;
@@ -586,8 +586,13 @@ pub(in super::super) fn ungated(
 }
 
 /// Message and way to the admission of a Workload.
-pub(in super::super) fn requeued(workload: &Key, retry: Retry) -> (String, &'static str) {
-    match retry {
+pub(in super::super) fn requeued(queued: &Queued) -> (String, &'static str) {
+    let workload = &queued.workload;
+    let of = queued
+        .of
+        .as_ref()
+        .map_or_else(|| "what it stands for".to_owned(), ToString::to_string);
+    match queued.retry {
         Retry::Automatic => (
             format!("wait until Kueue admits workload/{workload}"),
             "its pods are created once Kueue admits the Workload",
@@ -610,8 +615,16 @@ pub(in super::super) fn requeued(workload: &Key, retry: Retry) -> (String, &'sta
             format!("activate workload/{workload}"),
             "it was deactivated, by a user or by Kueue after too many attempts: Kueue does not retry it until spec.active is true",
         ),
+        Retry::WithTemplate => (
+            format!("recreate {of} with resourceClaimTemplateName instead of resourceClaimName"),
+            "Kueue counts no claims that exist already. Where the pods have to share a claim, create them without the label of its queue",
+        ),
+        Retry::WithMapping => (
+            "add the DeviceClass to deviceClassMappings in the configuration of kueue-controller-manager, and restart it".to_owned(),
+            "if the class is there already, only restart it: it reads its configuration when it starts, and tries the Workload again. Ask the administrator of Kueue",
+        ),
         Retry::Never => (
-            format!("act on Kueue's message about workload/{workload}, then recreate it"),
+            format!("act on Kueue's message about workload/{workload}, then recreate {of}"),
             "waiting will not help: Kueue does not retry an unchanged workload. Its message names what to change: Kueue's configuration or \
              queues (ask their administrator), or what the pods request (ask their owner)",
         ),

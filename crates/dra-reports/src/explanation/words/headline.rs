@@ -639,6 +639,7 @@ fn of_error(AttemptError { subject, failure }: &AttemptError) -> String {
 fn queued(queued: &Queued) -> String {
     let Queued {
         workload,
+        of: _,
         retry,
         reason,
         message,
@@ -647,7 +648,7 @@ fn queued(queued: &Queued) -> String {
     } = queued;
     let state = match retry {
         Retry::Automatic | Retry::WithQueue | Retry::WithName | Retry::WithQuota => "does not admit",
-        Retry::WhenActive | Retry::Never => "has given up on",
+        Retry::WhenActive | Retry::WithTemplate | Retry::WithMapping | Retry::Never => "has given up on",
     };
     let mut code = String::new();
     if !reason.is_empty() {
