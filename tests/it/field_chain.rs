@@ -2276,30 +2276,11 @@ const CASES: &[Case] = &[
         ask: "explain pod/eval-0-c8mnd -n=serve --complete --now=2026-11-28T10:00:00Z",
         file: "new-node-beside-one-in-use",
         code: 1,
-        has: &["Fits on gpu-a0 once pod/serve/busy finishes", "1. wait until node/gpu-a1"],
+        has: &[
+            "Fits on gpu-a0 once pod/serve/busy finishes",
+            "1. wait until node/gpu-a1",
+        ],
         has_not: &["delete pod", "add a node"],
-    },
-    // The label is on the template, and not on its claims.
-    Case {
-        ask: "explain pod/render-6d8-hh5vq -n=studio --complete --now=2026-11-28T10:00:00Z",
-        file: "label-missing-on-generated-claims",
-        code: 1,
-        has: &[
-            "1. change resourceclaimtemplate/studio/one-gpu as the message says: recreate it",
-            "claims get the labels and annotations of spec.metadata",
-        ],
-        has_not: &[],
-    },
-    // An autoscaler adds no nodes for claims.
-    Case {
-        ask: "explain pod/llm-84c-7mzkq -n=serve --complete --now=2026-11-28T10:00:00Z",
-        file: "karpenter-ignores-claims",
-        code: 1,
-        has: &[
-            "of class gpu.nvidia.com or any other; karpenter adds no node for pods with claims",
-            "settings.ignoreDRARequests",
-        ],
-        has_not: &[],
     },
     // Another scheduler takes nothing from the queue.
     Case {
@@ -2349,6 +2330,39 @@ const CASES: &[Case] = &[
             "if the class is there already, only restart it",
         ],
         has_not: &["act on Kueue's message", "recreate"],
+    },
+    // A pod group of Kueue lacks a pod.
+    Case {
+        ask: "explain pod/rank-0 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "pod-group-of-kueue-lacks-a-pod",
+        code: 1,
+        has: &[
+            "Kueue waits for all pods of pod group train: 2 of 3 are there",
+            "1. create 1 missing pod of pod group ml/train",
+        ],
+        has_not: &["removes its gate"],
+    },
+    // An autoscaler adds no nodes for claims.
+    Case {
+        ask: "explain pod/llm-84c-7mzkq -n=serve --complete --now=2026-11-28T10:00:00Z",
+        file: "karpenter-ignores-claims",
+        code: 1,
+        has: &[
+            "of class gpu.nvidia.com or any other; karpenter adds no node for pods with claims",
+            "settings.ignoreDRARequests",
+        ],
+        has_not: &[],
+    },
+    // The label is on the template, and not on its claims.
+    Case {
+        ask: "explain pod/render-6d8-hh5vq -n=studio --complete --now=2026-11-28T10:00:00Z",
+        file: "label-missing-on-generated-claims",
+        code: 1,
+        has: &[
+            "1. change resourceclaimtemplate/studio/one-gpu as the message says: recreate it",
+            "claims get the labels and annotations of spec.metadata",
+        ],
+        has_not: &[],
     },
     // A Job of MultiKueue has its pods in another cluster.
     Case {

@@ -189,7 +189,9 @@ impl Meta {
 }
 
 /// Annotations of other domains that a rule reads.
-const READ: [&str; 3] = [
+const READ: [&str; 5] = [
+    "kueue.x-k8s.io/pod-group-fast-admission",
+    "kueue.x-k8s.io/pod-group-total-count",
     "machineconfiguration.openshift.io/state",
     "scheduling.k8s.io/group-name",
     "weave.works/kured-reboot-in-progress",

@@ -101,8 +101,17 @@ pub(super) fn requeued(queued: &Queued) -> FixItem {
     } else {
         Remedy::by_hand(who)
     };
-    FixItem::unproven("AwaitGate", format!("workload/{workload}"), message, remedy)
-        .look(describe(WORKLOAD, workload))
+    let look = match queued.retry {
+        Retry::WithPods { .. } => {
+            let get = Command::kubectl("get").arg("pods");
+            let selector = format!("{POD_GROUP}={}", workload.name);
+            get.option("--selector", &selector)
+                .namespace(&workload.namespace)
+                .done()
+        }
+        _ => describe(WORKLOAD, workload),
+    };
+    FixItem::unproven("AwaitGate", format!("workload/{workload}"), message, remedy).look(look)
 }
 
 /// Gates that no domain is known to own. The API server lets gates be removed, and none added.

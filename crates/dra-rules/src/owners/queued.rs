@@ -1,15 +1,22 @@
 //! Messages of a queue about pods, or their owners, that it holds back.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::{Lineage, OwnerName};
-use dra_model::{Cluster, Condition, Key, Meta, Owner, Pod, Str, Time};
+use dra_model::{Cluster, Condition, Key, Kind, Meta, Owner, Pod, Str, Time};
 
 /// The API group of Kueue.
 pub const KUEUE: &str = "kueue.x-k8s.io";
 
 /// Label with the name of the Workload of several pods.
 const POD_GROUP: &str = "kueue.x-k8s.io/pod-group-name";
+
+/// Annotation with the number of these pods.
+const TOTAL_COUNT: &str = "kueue.x-k8s.io/pod-group-total-count";
+
+/// Annotation that has Kueue admit the first of them without the others.
+const FAST_ADMISSION: &str = "kueue.x-k8s.io/pod-group-fast-admission";
 
 /// Labels with the name of a Workload: that of several pods, and one that was made before.
 const NAMES: [&str; 2] = ["kueue.x-k8s.io/prebuilt-workload-name", POD_GROUP];
@@ -40,6 +47,13 @@ pub enum Retry {
     WithTemplate,
     /// When Kueue is started with a configuration that maps the classes of its claims.
     WithMapping,
+    /// When all pods of the pod group are there, for which it makes no Workload before.
+    WithPods {
+        /// Number of those that are there.
+        there: usize,
+        /// Number that the pods want.
+        total: usize,
+    },
     /// Not as it is.
     Never,
 }
@@ -69,7 +83,42 @@ impl Queued {
         let lineage = Lineage::of_pod(cluster, pod);
         let mut uids: BTreeSet<&Str> = lineage.uids().collect();
         uids.insert(&pod.metadata.uid);
-        Self::find(cluster, &pod.metadata, &uids)
+        match Self::workload(cluster, &pod.metadata, &uids) {
+            Some(workload) => Self::of(workload),
+            None => Self::short_group(cluster, pod),
+        }
+    }
+
+    /// The pod group of `pod` that lacks pods, in the place of its Workload.
+    ///
+    /// Mirrors `pkg/controller/jobs/pod/pod_controller.go` of Kueue, `validatePodGroupMetadata` and `isPodRunnableOrSucceeded`.
+    fn short_group(cluster: &Cluster, pod: &Pod) -> Option<Self> {
+        let metadata = &pod.metadata;
+        let name = metadata.label(POD_GROUP)?;
+        let total: usize = metadata.annotation(TOTAL_COUNT)?.parse().ok()?;
+        if metadata
+            .annotation(FAST_ADMISSION)
+            .is_some_and(|value| value == "true")
+            || cluster.gap(Kind::Pod, &metadata.namespace).is_some()
+        {
+            return None;
+        }
+        let is_runnable = |other: &&Arc<Pod>| {
+            other.metadata.namespace == metadata.namespace
+                && other.metadata.label(POD_GROUP) == Some(name)
+                && other.status.phase != "Failed"
+                && (other.node().is_some() || !other.metadata.is_deleting())
+        };
+        let there = cluster.pods().filter(is_runnable).count();
+        (there < total).then(|| Self {
+            workload: metadata.beside(name),
+            of: None,
+            retry: Retry::WithPods { there, total },
+            reason: Str::default(),
+            message: Str::default(),
+            since: None,
+            requeued: None,
+        })
     }
 
     /// The Workload in the place of an owner, or that it is itself.
@@ -174,12 +223,10 @@ impl Queued {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use serde_json::{Value, json};
 
     use super::*;
-    use dra_model::{Kind, Owners};
+    use dra_model::Owners;
     use dra_testing::World;
 
     /// Returns what is said of a pod, of a Job if one is named, beside a Workload with this spec, these conditions and this owner.

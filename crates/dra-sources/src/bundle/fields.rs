@@ -191,6 +191,8 @@ metadata.annotations.resource.kubernetes.io/*
 metadata.annotations.scheduling.k8s.io/group-name
 metadata.annotations.machineconfiguration.openshift.io/state
 metadata.annotations.weave.works/kured-reboot-in-progress
+metadata.annotations.kueue.x-k8s.io/pod-group-fast-admission
+metadata.annotations.kueue.x-k8s.io/pod-group-total-count
 metadata.ownerReferences.{apiVersion, kind, name, uid, controller}";
 
 /// Returns what is kept of objects of `kind` besides, and of what the table has in another way.

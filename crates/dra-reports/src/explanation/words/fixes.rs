@@ -7,7 +7,7 @@ use dra_rules::scheduling::{Fix, OtherToleration, Unsimulated};
 use super::super::items::GetsItem;
 use super::one_or_many;
 use crate::listing::some;
-use crate::words::{delete_rule, pool_is_incomplete};
+use crate::words::{counted, delete_rule, pool_is_incomplete};
 
 /// The state that a change replaces.
 pub(in super::super) enum Before {
@@ -614,6 +614,13 @@ pub(in super::super) fn requeued(queued: &Queued) -> (String, &'static str) {
         Retry::WhenActive => (
             format!("activate workload/{workload}"),
             "it was deactivated, by a user or by Kueue after too many attempts: Kueue does not retry it until spec.active is true",
+        ),
+        Retry::WithPods { there, total } => (
+            format!(
+                "create {} of pod group {workload}, or recreate its pods with a lower kueue.x-k8s.io/pod-group-total-count",
+                counted(total.saturating_sub(there), "missing pod", "missing pods")
+            ),
+            "Kueue makes no Workload of the pods before; pods that have failed, or were deleted before they got a node, do not count",
         ),
         Retry::WithTemplate => (
             format!("recreate {of} with resourceClaimTemplateName instead of resourceClaimName"),
