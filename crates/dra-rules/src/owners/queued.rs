@@ -47,7 +47,7 @@ pub enum Retry {
     WithTemplate,
     /// When Kueue is started with a configuration that maps the classes of its claims.
     WithMapping,
-    /// When all pods of the pod group are there, for which it makes no Workload before.
+    /// When all pods of the pod group are there: it makes no Workload for them before.
     WithPods {
         /// Number of those that are there.
         there: usize,
