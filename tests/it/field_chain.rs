@@ -1768,6 +1768,49 @@ const CASES: &[Case] = &[
         has: &["compare resource.kubernetes.io/pcieRoot instead"],
         has_not: &["use a release of driver"],
     },
+    // The kubelet is older than the control plane, and ignores the claims of extended resources. The pod runs.
+    Case {
+        ask: "explain pod/infer-1 -n=app --complete --now=2026-11-28T10:00:00Z",
+        file: "old-kubelet-and-extended-resource",
+        code: 1,
+        has: &[
+            "the pod is running on old-1, but the kubelet on old-1 (v1.35.8) has feature DRAExtendedResource off",
+            "1. ask an administrator to upgrade the kubelet on old-1",
+        ],
+        has_not: &["√"],
+    },
+    Case {
+        ask: "check --complete --now=2026-11-28T10:00:00Z",
+        file: "old-kubelet-and-extended-resource",
+        code: 1,
+        has: &[
+            "DRA085",
+            "pod/app/infer-1",
+            "runs on node/old-1: the kubelet on old-1 (v1.35.8)",
+        ],
+        has_not: &["pod/app/infer-0"],
+    },
+    Case {
+        ask: "explain pod/infer-0 -n=app --complete --now=2026-11-28T10:00:00Z",
+        file: "old-kubelet-and-extended-resource",
+        code: 0,
+        has: &["running on new-1"],
+        has_not: &["DRAExtendedResource"],
+    },
+    Case {
+        ask: "explain pod/infer-1 -n=app --feature-gates=DRAExtendedResource=true --complete --now=2026-11-28T10:00:00Z",
+        file: "old-kubelet-and-extended-resource",
+        code: 0,
+        has: &["running on old-1"],
+        has_not: &["off by default"],
+    },
+    Case {
+        ask: "check --complete --now=2026-11-28T10:00:00Z",
+        file: "old-kubelet-and-a-crash",
+        code: 1,
+        has: &["DRA085", "DRA088"],
+        has_not: &[],
+    },
     // A group of nodes is at zero.
     Case {
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",

@@ -37,6 +37,20 @@ pub(super) fn look(look: &mut Look<'_>) {
     let mut of_nodes: BTreeMap<&Str, Vec<PodStage<'_>>> = BTreeMap::new();
     for found in stages.all() {
         of_pod(look, &stages, &found);
+        // A container that ends may lack its device, and one that runs too.
+        if let Some(Cause::ContainerEnds(..)) = found.stuck.as_ref().map(|stuck| &stuck.cause)
+            && let Some(stuck) = stages.lags_behind(found.pod)
+        {
+            let stuck = Some(stuck);
+            of_pod(
+                look,
+                &stages,
+                &PodStage {
+                    stuck,
+                    ..found.clone()
+                },
+            );
+        }
         if let Some(Cause::NodeSilent { .. } | Cause::NodeNotReady { .. }) =
             found.stuck.as_ref().map(|stuck| &stuck.cause)
             && let Some(node) = found.pod.node()
@@ -181,7 +195,10 @@ fn of_pod(look: &mut Look<'_>, stages: &Stages<'_>, found: &PodStage<'_>) {
     let has_failed = matches!(stuck.cause, Cause::PodFailed { .. });
     let message = words::pod_is_stuck(found, stuck, has_failed);
     let mut finding = Finding::new(code, Subject::pod(pod), message);
-    if matches!(stuck.cause, Cause::NodeGone { .. }) {
+    if matches!(
+        stuck.cause,
+        Cause::NodeGone { .. } | Cause::KubeletTooOld { is_told: false, .. }
+    ) {
         finding = finding.severity(Severity::Warning);
     }
     if stages.is_passing(found) {

@@ -407,8 +407,8 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         | Cause::PreparedForDeletedClaim { .. } => {
             Advice::by_hand("AwaitKubelet", of_node(), words::await_kubelet()).look(pods_on(node))
         }
-        Cause::KubeletTooOld { gate, .. } => {
-            Advice::by_hand("UpgradeKubelet", of_node(), words::enable(gate, node))
+        Cause::KubeletTooOld { gate, is_told, .. } => {
+            Advice::by_hand("UpgradeKubelet", of_node(), words::enable(gate, node, *is_told))
         }
         Cause::ClaimSkipped { skips, .. } => {
             of_events("UpgradeKubelet", of_node(), words::stop_skipping(skips, node))

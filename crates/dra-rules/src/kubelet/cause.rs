@@ -363,6 +363,7 @@ impl Cause {
                 | Self::DeviceUnhealthy { .. }
                 | Self::ToBeEvicted { .. }
                 | Self::ContainersLeft { .. }
+                | Self::KubeletTooOld { is_told: false, .. }
                 | Self::NotReady { .. }
         )
     }

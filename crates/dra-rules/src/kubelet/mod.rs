@@ -1028,6 +1028,24 @@ impl<'c> Stages<'c> {
         })
     }
 
+    /// The same, where the control plane has the feature on by default: nothing suggests that it was enabled for the kubelet, and no driver has reported that
+    /// it prepared a claim of the pod. Such a kubelet ignores claims for extended resources (`kubelet/cm/dra/manager.go`, v1.35.8).
+    pub fn lags_behind(&self, pod: &Pod) -> Option<Stuck<'c>> {
+        let cause = self.feature_off(pod)?;
+        let environment = self.cluster.environment();
+        let Cause::KubeletTooOld { gate, .. } = &cause else {
+            return None;
+        };
+        let gate: Gate = gate.parse().ok()?;
+        let is_default = gate.default_in(environment.emulated_minor, environment.min_compatibility_minor);
+        let is_prepared = self.claims(pod).any(|claim| !claim.status.devices.is_empty());
+        (is_default == Some(true) && !is_prepared).then(|| Stuck {
+            cause,
+            since: None,
+            evidence: Vec::new(),
+        })
+    }
+
     /// Containers that cannot be made as what was prepared for them is lost. The status tells it as long as the pod waits, events for an hour.
     fn unresolvable(&self, pod: &'c Arc<Pod>, node: &Str) -> Option<Stuck<'c>> {
         let (container, waiting, said) = containers(pod).find_map(|container| {

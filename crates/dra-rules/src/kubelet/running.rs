@@ -25,6 +25,7 @@ impl<'c> Stages<'c> {
     /// Returns what a pod that runs has to fear.
     pub(super) fn endangered(&self, pod: &'c Pod, node: &Str) -> Option<Stuck<'c>> {
         self.unhealthy(pod)
+            .or_else(|| self.lags_behind(pod))
             .or_else(|| self.evicted(pod, node))
             .or_else(|| self.unready(pod, node))
             .or_else(|| self.unlisted(pod))

@@ -665,10 +665,14 @@ pub(in super::super) fn await_kubelet() -> Text {
 }
 
 /// A feature that the kubelet lacks.
-pub(in super::super) fn enable(gate: &str, node: &str) -> Text {
+pub(in super::super) fn enable(gate: &str, node: &str, waits: bool) -> Text {
     Text::new(
         format!("ask an administrator to upgrade the kubelet on {node}, or to enable {gate} there"),
-        "or keep such pods off the node",
+        if waits {
+            "or keep such pods off the node"
+        } else {
+            "or keep such pods off the node; then recreate the pod, whose containers have no devices otherwise"
+        },
     )
 }
 
