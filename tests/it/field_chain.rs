@@ -1811,6 +1811,24 @@ const CASES: &[Case] = &[
         has: &["DRA085", "DRA088"],
         has_not: &[],
     },
+    // A driver that publishes devices in use misses one.
+    Case {
+        ask: "check --complete --now=2026-11-28T10:00:00Z",
+        file: "device-fell-off-the-bus",
+        code: 1,
+        has: &["1 warning", "DRA004", "the device is gone"],
+        has_not: &["omits devices in use"],
+    },
+    Case {
+        ask: "explain pod/bert-37 -n=training --complete --now=2026-11-28T10:00:00Z",
+        file: "device-fell-off-the-bus",
+        code: 1,
+        has: &[
+            "gpu.nvidia.com/gpu-37/gpu-2 is gone",
+            "check the device on gpu-37",
+        ],
+        has_not: &["some drivers do not publish"],
+    },
     // A group of nodes is at zero.
     Case {
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",

@@ -336,7 +336,7 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
     match &stuck.cause {
         Cause::Unrecognized { .. } => word::of_kubelet(report, cluster, pod),
         // The pod lacks nothing, or tolerates the taint as long as its owner asked for.
-        Cause::DeviceNotPublished { .. }
+        Cause::DeviceNotPublished { are_gone: false, .. }
         | Cause::ToBeEvicted {
             due: Due::Later(_), ..
         } => {

@@ -10,6 +10,7 @@ use itertools::Itertools;
 
 use super::finding::{Subject, claim_key, slice_key};
 use super::reservations::free;
+use super::stages::stages;
 use super::{Code, Finding, Look, Severity, words};
 use crate::remedy::{Remedy, can_taint};
 use crate::script::{
@@ -137,6 +138,7 @@ fn give_back(look: &Look<'_>, claims: BTreeSet<Key>, is_wrong: impl Fn(&Cluster)
 fn not_published(look: &mut Look<'_>) {
     let mut by_claim: BTreeMap<Key, Vec<DeviceId>> = BTreeMap::new();
     let inventory = look.inventory();
+    let stages = stages(look);
     for device in inventory.unpublished() {
         for holder in inventory.holders(&device) {
             by_claim
@@ -156,15 +158,16 @@ fn not_published(look: &mut Look<'_>) {
                 .is_some()
         };
         devices.retain(|device| !is_awaited(device));
-        let Some(driver) = devices.first().map(|device| &device.driver) else {
-            continue;
-        };
+        let Some(first) = devices.first() else { continue };
+        let driver = &first.driver;
         let published = node
             .and_then(|name| look.cluster.node(name))
             .and_then(|node| publishes_for(look.cluster, driver, &node.metadata));
-        let (severity, there) = match published {
-            Some(true) if node.is_some() => (Severity::Info, node),
-            _ => (Severity::Warning, None),
+        let there = node.filter(|_| published == Some(true));
+        let lacks = there.filter(|node| stages.publishes_all(&first.pool_id(), node));
+        let severity = match (there, lacks) {
+            (Some(_), None) => Severity::Info,
+            _ => Severity::Warning,
         };
         let slices = devices
             .iter()
@@ -173,10 +176,13 @@ fn not_published(look: &mut Look<'_>) {
             .flat_map(|pool| pool.slices)
             .map(|slice| slice_key(slice))
             .collect();
-        let message = words::not_published(&devices, driver, there);
+        let message = words::not_published(&devices, driver, there, lacks.is_some());
         let finding = Finding::new(Code::DeviceNotPublished, Subject::claim(claim), message)
             .severity(severity)
-            .advice(words::publish_again(driver))
+            .advice(lacks.map_or_else(
+                || words::publish_again(driver),
+                |node| words::replace(driver, node),
+            ))
             .look(
                 Command::kubectl("get")
                     .arg("resourceslices")

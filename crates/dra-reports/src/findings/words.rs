@@ -310,8 +310,18 @@ pub(super) const TAINT_PARTITIONS: &str =
     "to taint the partitions as well; until then, taint them with a DeviceTaintRule";
 
 /// Devices that no slice lists; `node` is where their driver publishes others.
-pub(super) fn not_published(devices: &[DeviceId], driver: &Str, node: Option<&Str>) -> String {
+pub(super) fn not_published(
+    devices: &[DeviceId],
+    driver: &Str,
+    node: Option<&Str>,
+    are_gone: bool,
+) -> String {
     let why = match node {
+        Some(node) if are_gone => {
+            format!(
+                "driver {driver} publishes devices in use, and others for node/{node}, so the device is gone"
+            )
+        }
         Some(node) => format!(
             "driver {driver} still publishes devices for node/{node}, so it omits devices in use, as some drivers do, or the device is gone"
         ),
@@ -320,6 +330,13 @@ pub(super) fn not_published(devices: &[DeviceId], driver: &Str, node: Option<&St
     format!(
         "holds {}, which no ResourceSlice of the newest generation lists: {why}",
         some(devices)
+    )
+}
+
+pub(super) fn replace(driver: &Str, node: &Str) -> String {
+    format!(
+        "check the device on node/{node} and the log of driver {driver} there, then delete the pods that use the claim: recreated with a \
+         new claim, they get another device"
     )
 }
 

@@ -430,7 +430,10 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             let text = words::await_end(pod, ends.is_some());
             Advice::by_hand("WaitForDeletion", format!("pod/{pod}"), text).look(look.done())
         }
-        Cause::DeviceNotPublished { devices } => {
+        Cause::DeviceNotPublished { are_gone: true, .. } => {
+            again(pod, Remedy::by_hand(words::gone(node))).look(pods_on(node))
+        }
+        Cause::DeviceNotPublished { devices, .. } => {
             let driver = devices.first().map_or("", |device| device.driver.as_str());
             let target = format!("driver/{driver}");
             Advice::by_hand("RestoreDriver", target, words::publish(driver, node)).look(pods_on(node))

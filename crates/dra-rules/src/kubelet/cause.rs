@@ -255,6 +255,8 @@ pub enum Cause {
     DeviceNotPublished {
         /// The devices.
         devices: Vec<DeviceId>,
+        /// True if their driver publishes devices in use.
+        are_gone: bool,
     },
     /// The pod runs with a device that is reported to be broken.
     DeviceUnhealthy {

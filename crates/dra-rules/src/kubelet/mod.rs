@@ -307,6 +307,8 @@ pub struct Stages<'c> {
     reads_all: bool,
     drivers: OnceCell<Drivers<'c>>,
     published: RefCell<HashMap<PoolId, HashSet<Str>>>,
+    /// Drivers, and whether they publish devices in use.
+    shown: RefCell<HashMap<Str, bool>>,
     claims: OnceCell<HashSet<&'c Str>>,
     taints: OnceCell<Taints<'c>>,
     /// Service accounts, and whether they may not create slices.
@@ -324,6 +326,7 @@ impl<'c> Stages<'c> {
             reads_all: true,
             drivers: OnceCell::new(),
             published: RefCell::default(),
+            shown: RefCell::default(),
             claims: OnceCell::new(),
             taints: OnceCell::new(),
             refused: RefCell::new(BTreeMap::new()),

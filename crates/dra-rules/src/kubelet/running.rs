@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::cause::{Cause, Due, Evidence};
-use super::drivers::{republishing, unready};
+use super::drivers::{PUBLISHING_SECONDS, is_ready, republishing, unready};
 use super::ending::outlasted;
+use super::reach::publishes_for;
 use super::{EVICTING, MOUNTING_SECONDS, Stages, Stuck, said};
 use crate::eviction::{
     Release, claim_eviction, evicting_claims, evicting_taint, pod_eviction, rules_are_guessed,
@@ -182,8 +183,39 @@ impl<'c> Stages<'c> {
                 .is_none()
         };
         let devices: Vec<DeviceId> = lost.filter(is_lost).map(|result| result.id()).collect();
-        (!devices.is_empty())
-            .then(|| Stuck::new(Cause::DeviceNotPublished { devices }, None, Evidence::NoSlice))
+        let first = devices.first()?;
+        let are_gone = pod
+            .node()
+            .is_some_and(|node| self.publishes_all(&first.pool_id(), node));
+        let cause = Cause::DeviceNotPublished { devices, are_gone };
+        Some(Stuck::new(cause, None, Evidence::NoSlice))
+    }
+
+    /// Returns whether the driver of a pool, which it still publishes, and other devices for the node, does not omit devices in use: it publishes one that a
+    /// pod has run with for a while.
+    pub fn publishes_all(&self, pool: &PoolId, node: &Str) -> bool {
+        let (cluster, driver) = (self.cluster, &pool.driver);
+        let runs = |pod: &Arc<Pod>| {
+            let start = pod.status.start_time;
+            is_ready(pod) && start.is_some_and(|start| self.now.since(start).as_secs() >= PUBLISHING_SECONDS)
+        };
+        let is_shown = |result: &AllocatedDevice| {
+            let is_whole = result.takes() && result.share_id.is_none();
+            result.driver == *driver && is_whole && self.is_published(result)
+        };
+        let shows = || {
+            cluster.claims().any(|claim| {
+                claim.results().iter().any(is_shown) && cluster.pods_of_claim(&claim.key()).any(runs)
+            })
+        };
+        let node = cluster.node(node);
+        node.is_some_and(|node| publishes_for(cluster, driver, &node.metadata) == Some(true))
+            && cluster.pool(pool).is_some()
+            && *self
+                .shown
+                .borrow_mut()
+                .entry(driver.clone())
+                .or_insert_with(shows)
     }
 
     fn is_published(&self, result: &AllocatedDevice) -> bool {

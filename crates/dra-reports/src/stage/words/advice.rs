@@ -647,6 +647,11 @@ pub(in super::super) fn unhealthy(device: &str) -> String {
     format!("taint {device} first, or it may be allocated again; then recreate the pod")
 }
 
+/// What comes before the recreation of a pod whose device is gone.
+pub(in super::super) fn gone(node: &str) -> String {
+    format!("check the device on {node} and the log of the driver there; the new pod gets another device")
+}
+
 /// What comes before the recreation of a pod whose claim others on the node use.
 pub(in super::super) fn unused_first(others: &[String]) -> String {
     format!(

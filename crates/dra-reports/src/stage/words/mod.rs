@@ -322,7 +322,21 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
                 named(claim)
             )
         }
-        Cause::DeviceNotPublished { devices } => format!(
+        Cause::DeviceNotPublished {
+            devices,
+            are_gone: true,
+        } => {
+            let (are, them) = if devices.len() == 1 {
+                ("is", "it")
+            } else {
+                ("are", "them")
+            };
+            let devices = some(devices);
+            format!(
+                "{devices} {are} gone: the driver publishes devices in use, and no longer publishes {them}"
+            )
+        }
+        Cause::DeviceNotPublished { devices, .. } => format!(
             "{} {} no longer in the driver's slices. The pod keeps its devices; some drivers do not publish devices that are in use",
             some(devices),
             if devices.len() == 1 { "is" } else { "are" }
