@@ -1811,6 +1811,25 @@ const CASES: &[Case] = &[
         has: &["DRA085", "DRA088"],
         has_not: &[],
     },
+    // The controller that attaches devices does not run: each attempt times out.
+    Case {
+        ask: "explain pod/train -n=hpc --complete --now=2026-11-28T10:00:00Z",
+        file: "binding-timed-out-twice",
+        code: 1,
+        has: &[
+            "1. ask the driver's owner why nothing sets condition FabricDeviceReady",
+            "2 attempts timed out",
+            "pod/composable-dra/composable-dra-7c9-zzzzz",
+        ],
+        has_not: &["1. wait"],
+    },
+    Case {
+        ask: "check --complete --now=2026-11-28T10:00:00Z",
+        file: "binding-timed-out-twice",
+        code: 1,
+        has: &["DRA027", "2 attempts of kube-scheduler timed out"],
+        has_not: &["should have given up"],
+    },
     // A driver that publishes devices in use misses one.
     Case {
         ask: "check --complete --now=2026-11-28T10:00:00Z",

@@ -21,7 +21,7 @@ use dra_model::{
     Claim, Cluster, DeviceId, Key, Node, NodeSelector, Owner, Pod, PodGroup, PoolId, Quantity, Str, Taint,
     Time, lookup,
 };
-use dra_rules::kubelet::{BrokenLink, KeptOff, PUBLISHING_SECONDS, binding_timeouts};
+use dra_rules::kubelet::{BrokenLink, KeptOff, PUBLISHING_SECONDS, binding_timeouts, down_controllers};
 use dra_rules::owners::{OwnerName, Rollout, superseding};
 use dra_rules::quota::{Quotas, Refusal, lacks_use, refusing};
 use dra_rules::reservation::{self, claim_names, former_pods, manager};
@@ -95,7 +95,12 @@ impl Diagnosis {
         let allocated = allocation.and_then(|allocation| allocation.allocation_timestamp);
         let until = allocated.map(|at| at.after(BINDING_TIMEOUT));
         let timeouts = binding_timeouts(cluster, claim);
-        let fix = FixItem::await_binding(condition, device, &claim.key(), until, timeouts);
+        let mut drivers = claim.results().iter().filter(|result| result.device == *device);
+        let down = drivers
+            .next()
+            .map(|result| down_controllers(cluster, &result.driver));
+        let down = down.into_iter().flatten();
+        let fix = FixItem::await_binding(condition, device, &claim.key(), until, timeouts, down);
         self.fixes.push(fix);
     }
 

@@ -253,12 +253,15 @@ fn unbound(devices: &[Unbound<'_>]) -> String {
     }))
 }
 
-pub(super) fn binding_is_late(devices: &[Unbound<'_>], pods: &[Key], minutes: u64) -> String {
+pub(super) fn binding_is_late(devices: &[Unbound<'_>], pods: &[Key], minutes: u64, timeouts: i64) -> String {
+    let (unbound, pods, are) = (unbound(devices), self::pods(pods), is(pods.len()));
+    if timeouts > 0 {
+        return format!(
+            "{unbound}, so {pods} {are} still pending: {timeouts} attempts of kube-scheduler timed out"
+        );
+    }
     format!(
-        "{} for more than {minutes} minutes, so {} {} still pending: kube-scheduler should have given up by now",
-        unbound(devices),
-        self::pods(pods),
-        is(pods.len())
+        "{unbound} for more than {minutes} minutes, so {pods} {are} still pending: kube-scheduler should have given up by now"
     )
 }
 

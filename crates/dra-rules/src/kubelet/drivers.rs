@@ -11,7 +11,7 @@ use super::reach::{nodes_of_devices, nodes_of_slice};
 use super::{Unknown, Waiting, containers, said, why_ended};
 use crate::scheduling::{keeps_pods_off, port_in_use};
 use dra_model::{
-    Cluster, Condition, Event, Key, Kind, Node, NodeSelector, Owner, Pod, Slice, Str, Taint, Time,
+    Cluster, Condition, Event, Key, Kind, Meta, Node, NodeSelector, Owner, Pod, Slice, Str, Taint, Time,
 };
 
 /// The DaemonSet that a pod belongs to.
@@ -162,6 +162,23 @@ pub fn controllers<'c>(cluster: &'c Cluster, domain: &str) -> impl Iterator<Item
             && daemon_set_of(pod).is_none()
             && name.contains("controller")
             && is_called_like(domain, name)
+    })
+}
+
+/// Pods that do not run of what may attach the devices of a driver, with their containers: they are called like parts of drivers, belong to no
+/// DaemonSet, and no other vendor is named.
+pub fn down_controllers<'c>(cluster: &'c Cluster, driver: &str) -> impl Iterator<Item = (Key, Waiting)> {
+    cluster.pods().filter_map(move |pod| {
+        let Meta { name, namespace, .. } = &pod.metadata;
+        let is_its = is_called_plugin(name)
+            && daemon_set_of(pod).is_none()
+            && ![name, namespace]
+                .into_iter()
+                .any(|name| is_placed_for_another(driver, name, &[]));
+        Some((
+            pod.key(),
+            crashes(cluster, pod).filter(|_| is_its && !pod.is_terminal())?,
+        ))
     })
 }
 

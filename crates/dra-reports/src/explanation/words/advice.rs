@@ -3,7 +3,7 @@
 use dra_model::{
     Component, DeviceId, Event, Gate, Key, Kind, NodeSelector, Owner, Pod, PoolId, Quantity, Str, Taint, Time,
 };
-use dra_rules::kubelet::{BrokenLink, PodStage, unscheduled};
+use dra_rules::kubelet::{BrokenLink, PodStage, Waiting, unscheduled};
 use dra_rules::owners::ShutQueue;
 use dra_rules::quota::Refusal;
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
@@ -18,7 +18,9 @@ use super::one_or_many;
 use crate::listing::{selector_terms, some};
 use crate::remedy::Remedy;
 use crate::script::{Command, NoCommand, Resource, Script, delete_in, describe_device, describe_pool, touch};
-use crate::stage::{Subject, asked_text, cause_text, labels_text, logs_of, look_at_link, mend_link};
+use crate::stage::{
+    Subject, asked_text, cause_text, labels_text, logs_of, look_at_link, mend_link, with_crashing,
+};
 use crate::words::{republish, restore_webhook};
 
 /// Shows an object and its events.
@@ -378,6 +380,7 @@ impl FixItem {
         claim: &Key,
         until: Option<Time>,
         timeouts: i64,
+        down: impl Iterator<Item = (Key, Waiting)>,
     ) -> Self {
         let target = format!("condition {condition} of device {device} in claim/{claim}");
         let message = if timeouts < MANY_TIMEOUTS {
@@ -394,12 +397,13 @@ impl FixItem {
         let look = Command::dra("describe")
             .here()
             .claim(&claim.namespace, &claim.name);
-        Self::by_hand("AwaitBinding", target, message, who).look(look.done())
+        let how = with_crashing(Remedy::by_hand(who), down);
+        Self::unproven("AwaitBinding", target, message, how).look(look.done())
     }
 }
 
 /// Timeouts after which waiting for another one is no advice.
-const MANY_TIMEOUTS: i64 = 3;
+const MANY_TIMEOUTS: i64 = 2;
 
 /// Claims.
 impl FixItem {
