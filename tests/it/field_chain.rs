@@ -1848,6 +1848,21 @@ const CASES: &[Case] = &[
         ],
         has_not: &["some drivers do not publish"],
     },
+    // The pool is published anew at the moment.
+    Case {
+        ask: "check --complete --now=2026-11-28T10:00:00Z",
+        file: "pool-being-published-anew",
+        code: 0,
+        has: &["DRA030"],
+        has_not: &["DRA031", "1 warning"],
+    },
+    Case {
+        ask: "explain pod/b -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "pool-being-published-anew",
+        code: 1,
+        has: &["1. wait until the driver has published all slices"],
+        has_not: &["1. delete pod"],
+    },
     // A group of nodes is at zero.
     Case {
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",

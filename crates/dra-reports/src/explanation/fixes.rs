@@ -21,7 +21,7 @@ use dra_model::{
     Claim, Cluster, DeviceId, Key, Node, NodeSelector, Owner, Pod, PodGroup, PoolId, Quantity, Str, Taint,
     Time, lookup,
 };
-use dra_rules::kubelet::{BrokenLink, KeptOff, PUBLISHING_SECONDS, binding_timeouts, down_controllers};
+use dra_rules::kubelet::{BrokenLink, KeptOff, binding_timeouts, down_controllers, is_being_published};
 use dra_rules::owners::{OwnerName, Rollout, superseding};
 use dra_rules::quota::{Quotas, Refusal, lacks_use, refusing};
 use dra_rules::reservation::{self, claim_names, former_pods, manager};
@@ -193,13 +193,12 @@ impl Diagnosis {
         let pool = pool.filter(|pool| !pool.is_complete());
         let text = pool.as_ref().map(|pool| words::incomplete(pool, pool.newest()));
         self.notes.extend(text);
-        let newest = pool.and_then(|pool| pool.newest());
-        let is_new = newest.is_some_and(|newest| now.since(newest).as_secs() < PUBLISHING_SECONDS);
-        self.fixes.push(if is_new {
-            FixItem::await_pool(id)
-        } else {
-            FixItem::complete_pool(id)
-        });
+        self.fixes
+            .push(if pool.is_some_and(|pool| is_being_published(&pool, now)) {
+                FixItem::await_pool(id)
+            } else {
+                FixItem::complete_pool(id)
+            });
     }
 
     /// What would help. Where pods have to end for each of the changes, one more node may do instead: `new_node` returns one that is like it.

@@ -8,6 +8,7 @@ use crate::script::{delete, describe_pool};
 use crate::words::{pool_is_incomplete, pool_is_invalid, republish, same_pool};
 use dra_allocator::devices::pool_fault;
 use dra_model::{Kind, Pool, Str};
+use dra_rules::kubelet::is_being_published;
 
 pub(super) fn look(look: &mut Look<'_>) {
     let cluster = look.cluster;
@@ -33,6 +34,7 @@ fn to_republish(pool: &Pool<'_>, code: Code, message: String) -> Finding {
 
 fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
     // A slice that could not be read may be the one that is missing.
+    let is_anew = !pool.outdated.is_empty() && is_being_published(pool, look.request.now);
     let all_are_known = !look.is_hidden(Kind::ResourceSlice, "");
     if all_are_known && pool.expected_slices < 1 {
         let message = words::declares_none(pool);
@@ -42,9 +44,11 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
                 .look(describe_pool(&pool.id)),
         );
     } else if all_are_known && !pool.is_complete() {
-        look.add(to_republish(pool, Code::PoolIncomplete, pool_is_incomplete(pool)));
+        let finding = to_republish(pool, Code::PoolIncomplete, pool_is_incomplete(pool));
+        look.add(finding.warning_if(!is_anew));
     }
-    if !pool.outdated.is_empty() {
+    // A driver deletes them when it has published the others.
+    if !pool.outdated.is_empty() && !is_anew {
         let names = pool.outdated.iter().map(|slice| &slice.metadata.name);
         let message = words::pool_is_outdated(pool);
         look.add(if pool.only_outdated().is_empty() {

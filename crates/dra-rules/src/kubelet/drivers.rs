@@ -11,7 +11,7 @@ use super::reach::{nodes_of_devices, nodes_of_slice};
 use super::{Unknown, Waiting, containers, said, why_ended};
 use crate::scheduling::{keeps_pods_off, port_in_use};
 use dra_model::{
-    Cluster, Condition, Event, Key, Kind, Meta, Node, NodeSelector, Owner, Pod, Slice, Str, Taint, Time,
+    Cluster, Condition, Event, Key, Kind, Meta, Node, NodeSelector, Owner, Pod, Pool, Slice, Str, Taint, Time,
 };
 
 /// The DaemonSet that a pod belongs to.
@@ -499,6 +499,12 @@ fn kubelet_started(cluster: &Cluster, node: &Str) -> Option<Time> {
 
 /// Time that drivers need to republish devices after a kubelet start.
 pub const PUBLISHING_SECONDS: u64 = 60;
+
+/// Returns whether the slices of a pool are not all there, and its driver published some just now.
+pub fn is_being_published(pool: &Pool<'_>, now: Time) -> bool {
+    let is_new = |newest: Time| now.since(newest).as_secs() < PUBLISHING_SECONDS;
+    !pool.is_complete() && pool.newest().is_some_and(is_new)
+}
 
 /// Returns when the kubelet of `node` started, if drivers may have yet to publish again what that deleted: it was just now, and no slice is for the
 /// node, or none of `driver` where one is asked about.

@@ -40,8 +40,8 @@ pub use cause::{Attaching, Cause, Due, Evidence, Party, lacks_network, refuses_h
 use drivers::Drivers;
 pub use drivers::{
     Failure, KeptOff, MIG_STATE, PUBLISHING_SECONDS, Plugin, Unplaced, controllers,
-    crashing_cloud_controllers, crashing_daemons, daemon_set_of, down_controllers, is_called_like, is_called_plugin,
-    is_over, is_pod_of, is_ready, kept_off, republishing, unscheduled,
+    crashing_cloud_controllers, crashing_daemons, daemon_set_of, down_controllers, is_being_published,
+    is_called_like, is_called_plugin, is_over, is_pod_of, is_ready, kept_off, republishing, unscheduled,
 };
 pub use ending::{has_run, has_stopped, last_end};
 pub use heartbeat::{Heartbeat, ailment, without_network};
