@@ -1863,6 +1863,14 @@ const CASES: &[Case] = &[
         has: &["1. wait until the driver has published all slices"],
         has_not: &["1. delete pod"],
     },
+    // The driver found no device on a node that is labelled like others.
+    Case {
+        ask: "explain pod/m1 -n=models --complete --now=2026-11-28T10:00:00Z",
+        file: "empty-slice-of-a-like-node",
+        code: 1,
+        has: &["publishes no devices for gke-l4-2"],
+        has_not: &["1. add a node", "1. delete pod/models/m0"],
+    },
     // A group of nodes is at zero.
     Case {
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",

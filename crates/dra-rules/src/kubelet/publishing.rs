@@ -141,6 +141,9 @@ pub fn known_drivers(cluster: &Cluster) -> BTreeSet<Str> {
         .collect()
 }
 
+/// Words in the keys of labels that tell which accelerators a node has, such as `nvidia.com/gpu.product` and `cloud.google.com/gke-accelerator`.
+const HARDWARE: [&str; 3] = ["accelerator", "present", "product"];
+
 impl Stages<'_> {
     /// Returns why `driver` publishes nothing for `node`. Nothing where it does, or where nothing shows that it should.
     pub fn broken_link(&self, driver: &Str, node: &Node) -> Option<BrokenLink> {
@@ -257,7 +260,8 @@ impl Stages<'_> {
             .peekable();
         of_node.peek()?;
         let has_devices = |slice: &Arc<Slice>| !slice.spec.devices.is_empty();
-        if of_node.any(has_devices) || of_driver().any(has_devices) && !self.is_like_served(driver, node) {
+        let is_like = || self.is_like_served(driver, node) || self.has_like_hardware(driver, node);
+        if of_node.any(has_devices) || of_driver().any(has_devices) && !is_like() {
             return None;
         }
         match self.plugin(driver, &node.metadata.name) {
@@ -333,6 +337,21 @@ impl Stages<'_> {
             .entry(driver.clone())
             .or_insert_with(of_driver)
             .contains(type_)
+    }
+
+    /// Returns whether a label that names hardware like that of `driver` is the same on a node that it publishes devices for.
+    fn has_like_hardware(&self, driver: &Str, node: &Node) -> bool {
+        let slices = || {
+            let slices = self.cluster.slices();
+            slices.filter(|slice| slice.spec.driver == *driver && !slice.spec.devices.is_empty())
+        };
+        node.metadata.labels.iter().any(|(key, value)| {
+            HARDWARE.iter().any(|word| key.contains(word))
+                && (is_called_like(driver, key) || is_called_like(driver, value))
+                && slices()
+                    .filter_map(|slice| self.cluster.node(slice.spec.node_name.as_ref()?))
+                    .any(|served| served.metadata.label(key) == Some(value))
+        })
     }
 
     /// Returns why `driver` cannot prepare on `node` the devices that it publishes for it: they stay published when its pod stops working.
