@@ -1863,6 +1863,17 @@ const CASES: &[Case] = &[
         has: &["1. wait until the driver has published all slices"],
         has_not: &["1. delete pod"],
     },
+    // Nodes publish pools of one name.
+    Case {
+        ask: "explain pod/pod-b -n=default --complete --now=2026-11-28T10:00:00Z",
+        file: "pool-name-on-three-nodes",
+        code: 1,
+        has: &[
+            "several nodes publish pool/networkdriver.cilium.io/dx-dummy",
+            "1. ask the driver's owner to give the pool of each node a name of its own",
+        ],
+        has_not: &["add a node like"],
+    },
     // The driver found no device on a node that is labelled like others.
     Case {
         ask: "explain pod/m1 -n=models --complete --now=2026-11-28T10:00:00Z",

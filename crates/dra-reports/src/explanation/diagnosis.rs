@@ -6,7 +6,7 @@ use dra_allocator::AttemptError;
 use dra_cel::AttributeWanted;
 use dra_model::{
     Claim, Cluster, Condition, ContainerEnd, DeviceId, DeviceRequest, Event, Gap, Key, Kind, NodeSelector,
-    Pod, Str, Taint, Time,
+    Pod, PoolId, Str, Taint, Time,
 };
 use dra_rules::kubelet::{BrokenLink, Doing};
 use dra_rules::owners::{OwnerName, Queued, ShutQueue};
@@ -474,6 +474,8 @@ pub(crate) enum Beside {
     NoNode(Str),
     /// The scheduler deallocates the claim automatically.
     Deallocated,
+    /// Several nodes publish the pool under one name, so that devices in use on one of them count as in use on the others.
+    SamePool(PoolId),
 }
 
 /// A driver that publishes nothing for nodes that a pod could use.

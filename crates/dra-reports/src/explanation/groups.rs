@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::diagnosis::{Diagnosis, NodeDiagnosis, NodeGroup, Reason};
+use super::diagnosis::{Beside, Diagnosis, NodeDiagnosis, NodeGroup, Reason};
 use super::fact::{Brief, Evidence, Fact};
-use super::items::{Amounts, DeviceCount, FilterCount};
+use super::items::{Amounts, DeviceCount, FilterCount, FixItem};
 use crate::words::same_pool;
 use dra_allocator::devices::RuledOut;
 use dra_allocator::{AlternativeExplanation, Together, Unfit};
@@ -299,16 +299,19 @@ impl FilterCount {
     }
 }
 
-/// Notes pools of devices in use that several nodes publish under one name.
+/// Names pools of devices in use that several nodes publish under one name.
 pub(super) fn add_same_pools(report: &mut Diagnosis, cluster: &Cluster) {
     let reasons = report.nodes.iter().flat_map(|node| &node.reasons);
     let in_use = reasons.filter(|reason| matches!(reason.fact, Fact::RuledOut(RuledOut::InUse, _)));
     let pools: BTreeSet<PoolId> = in_use
         .filter_map(|reason| Some(reason.device.as_ref()?.pool_id()))
         .collect();
-    let pools = pools.iter().filter_map(|id| cluster.pool(id));
-    let texts = pools.filter_map(|pool| Some(format!("pool/{} {}", pool.id, same_pool(&pool)?)));
-    report.notes.extend(texts);
+    for pool in pools.iter().filter_map(|id| cluster.pool(id)) {
+        let Some(text) = same_pool(&pool) else { continue };
+        report.notes.push(format!("pool/{} {text}", pool.id));
+        report.fixes.insert(0, FixItem::name_pools(&pool.id));
+        report.add_beside(Beside::SamePool(pool.id.clone()));
+    }
 }
 
 /// What the request of one of the user's claims asks for.

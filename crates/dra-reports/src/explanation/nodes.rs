@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::absence::{Absence, ForNodes};
 use super::coming::Unpublished;
-use super::diagnosis::{Answer, Cause, Diagnosis, NodeDiagnosis, NodeGroup, Reason};
+use super::diagnosis::{Answer, Beside, Cause, Diagnosis, NodeDiagnosis, NodeGroup, Reason};
 use super::fact::{Brief, Evidence, Fact, Limited};
 use super::helped::Helped;
 use super::items::{ClusterVerdict, FilterCount, FixItem};
@@ -199,7 +199,6 @@ impl Explained<'_> {
             report.fixes.extend(FixItem::await_publishing(&found.nodes));
         }
         outdated::add(report, cycle, selectors);
-        groups::add_same_pools(report, self.cluster());
         let is_of_resources = |node: &NodeDiagnosis| node.plugin == Some("NodeResourcesFit");
         if report.nodes.iter().any(is_of_resources)
             && let Some(pod) = self.pod
@@ -228,6 +227,7 @@ impl Explained<'_> {
             .extend(unserved::lost_devices(report, cycle, selectors));
         self.shared_resources(report);
         self.rules_of_taints(report);
+        groups::add_same_pools(report, self.cluster());
         incomplete
     }
 
@@ -413,6 +413,8 @@ impl Explained<'_> {
         };
         // All of a group have to fit together.
         let is_alone = self.pod.is_none_or(|pod| pod.pod_group().is_none());
+        // Devices of a new node would count as in use, too.
+        let is_alone = is_alone && !matches!(report.cause, Some(Cause::Besides(_, Beside::SamePool(_))));
         let new_node = |nodes: &[Str]| {
             let nodes = if is_alone { nodes } else { &[] };
             fits_on_new(self.scheduler, &self.subject, nodes, &self.effort(false)).cloned()

@@ -285,6 +285,13 @@ impl FixItem {
         )
     }
 
+    /// Has a driver name its pools after the nodes that they are of.
+    pub(in super::super) fn name_pools(pool: &PoolId) -> Self {
+        let message = "ask the driver's owner to give the pool of each node a name of its own, such as that of the node";
+        let how = "kube-scheduler identifies a device by driver, pool and name";
+        Self::of_driver(&pool.driver, message.to_owned(), how).look(describe_pool(pool))
+    }
+
     /// Has a driver publish the slices that a pool lacks.
     pub(in super::super) fn complete_pool(pool: &PoolId) -> Self {
         let message = format!("ask the driver's owner to publish all slices of pool/{pool}");

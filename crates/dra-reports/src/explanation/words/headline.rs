@@ -389,6 +389,9 @@ fn besides(cause: &Cause, known: &Beside) -> String {
         Beside::Superseded(owner) => format!("{why}; {owner} has a newer pod template than this pod"),
         Beside::NoNode(autoscaler) => format!("{why}; {autoscaler} adds no node for pods with claims"),
         Beside::Deallocated => format!("{why}; kube-scheduler deallocates it automatically"),
+        Beside::SamePool(pool) => format!(
+            "{why}; several nodes publish pool/{pool}, so a device in use on one of them counts as in use on the others, too"
+        ),
     }
 }
 
