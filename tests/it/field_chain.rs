@@ -1882,6 +1882,35 @@ const CASES: &[Case] = &[
         has: &["publishes no devices for gke-l4-2"],
         has_not: &["1. add a node", "1. delete pod/models/m0"],
     },
+    // The device plugin of a node hides devices that are free.
+    Case {
+        ask: "explain pod/old-job -n=legacy --complete --now=2026-11-28T10:00:00Z",
+        file: "device-plugin-hides-free-devices",
+        code: 1,
+        has: &[
+            "a device plugin offers nvidia.com/gpu on gpu-1",
+            "4 available devices",
+            "1. stop the device plugin that offers nvidia.com/gpu on gpu-1",
+        ],
+        has_not: &["1. reduce"],
+    },
+    Case {
+        ask: "explain pod/vllm -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "device-plugin-beside-a-driver",
+        code: 1,
+        has: &[
+            "pod/ml/notebook may use the same hardware",
+            "1. stop the device plugin that offers nvidia.com/gpu on gpu-1",
+        ],
+        has_not: &[],
+    },
+    Case {
+        ask: "check --complete --now=2026-11-28T10:00:00Z",
+        file: "device-plugin-beside-a-driver",
+        code: 1,
+        has: &["DRA037", "pod/ml/notebook"],
+        has_not: &[],
+    },
     // A group of nodes is at zero.
     Case {
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",

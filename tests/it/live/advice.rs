@@ -994,6 +994,7 @@ const BY_HAND: &[(&str, &str)] = &[
     ("MountVolumes", "the owner of the pod"),
     ("RepairRuntime", "an administrator"),
     ("RepairContainer", "the owner of the pod"),
+    ("StopPlugin", "an administrator"),
     ("UpgradeKubelet", "an administrator"),
     ("RestoreNode", "an administrator"),
     ("RestoreWebhook", "an administrator"),

@@ -18,7 +18,7 @@ use dra_rules::eviction::{evicting_taint, eviction_of};
 use dra_rules::health::unmet_conditions;
 use dra_rules::kubelet::{
     Cause, Due, PodStage, Problems, Stage, Stages, Stuck, Unknown, is_start_error, node_is_gone,
-    offered_by_plugin, problems,
+    offered_by_plugin, problems, users_of_plugin,
 };
 use dra_rules::reservation::{claim_names, former_pods, pod_of_entry, unlisted};
 use dra_rules::scheduling::{of_kubelet, of_placed, of_rejected, preemptors};
@@ -385,7 +385,7 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
                 if let Some(unhealthy) = stages.unhealthy(pod) {
                     help_besides(report, unhealthy);
                 }
-                report.notes.extend(offered_twice(stages, pod));
+                offered_twice(report, stages, pod);
                 if let Some(cause) = stages.feature_off(pod) {
                     let off = Stuck {
                         cause,
@@ -412,23 +412,28 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
     }
 }
 
-/// That a device plugin offers hardware on the node of the pod whose devices the pod has.
-fn offered_twice(stages: &Stages<'_>, pod: &Pod) -> Option<String> {
-    let node = stages.cluster().node(pod.node()?)?;
-    let drivers: BTreeSet<&Str> = stages
-        .claims(pod)
-        .flat_map(|claim| claim.results())
-        .map(|result| &result.driver)
-        .collect();
-    drivers.into_iter().find_map(|driver| {
-        let (resource, amount) = offered_by_plugin(node, driver).next()?;
-        Some(words::offered_twice(
-            &node.metadata.name,
-            resource,
-            amount,
-            driver,
-        ))
-    })
+/// Tells that a device plugin offers hardware on the node of the pod whose devices the pod has, and has it stopped where other pods have some of it.
+fn offered_twice(report: &mut Diagnosis, stages: &Stages<'_>, pod: &Pod) {
+    let cluster = stages.cluster();
+    let Some(node) = pod.node().and_then(|node| cluster.node(node)) else {
+        return;
+    };
+    let results = stages.claims(pod).flat_map(|claim| claim.results());
+    let drivers: BTreeSet<&Str> = results.map(|result| &result.driver).collect();
+    let mut offered = drivers.into_iter().flat_map(|driver| {
+        let offered = offered_by_plugin(node, driver);
+        offered.map(move |(resource, amount)| (driver, resource, amount))
+    });
+    let Some((driver, resource, amount)) = offered.next() else {
+        return;
+    };
+    let (name, users) = (&node.metadata.name, users_of_plugin(cluster, node, resource));
+    report
+        .notes
+        .push(words::offered_twice(name, resource, amount, driver, &users));
+    if !users.is_empty() {
+        report.fixes.push(FixItem::stop_plugin(name, resource));
+    }
 }
 
 /// The LeaderWorkerSet that creates workers once the pod, a leader, is ready.

@@ -476,6 +476,18 @@ pub(crate) enum Beside {
     Deallocated,
     /// Several nodes publish the pool under one name, so that devices in use on one of them count as in use on the others.
     SamePool(PoolId),
+    /// A device plugin hides devices that are free.
+    Hidden(HiddenByPlugin),
+}
+
+/// Free devices of a node whose device plugin offers the extended resource that they would be allocated for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HiddenByPlugin {
+    pub(super) node: Str,
+    pub(super) resource: Str,
+    pub(super) class: Str,
+    /// How many devices of the class are free on the node.
+    pub(super) free: usize,
 }
 
 /// A driver that publishes nothing for nodes that a pod could use.

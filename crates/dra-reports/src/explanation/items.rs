@@ -224,6 +224,7 @@ const KINDS: &[&str] = &[
     "RestoreNode",
     "RestoreWebhook",
     "Several",
+    "StopPlugin",
     "TaintDevice",
     "TolerateNodeTaint",
     "TolerateTaint",

@@ -1,17 +1,20 @@
 //! What keeps all nodes from taking the pod: what people read first.
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::absence::absence;
-use super::diagnosis::{Among, Cause, DeviceKind, Diagnosis, Lost, NodeDiagnosis, NotAll, Place, Reason};
+use super::diagnosis::{
+    Among, Cause, DeviceKind, Diagnosis, HiddenByPlugin, Lost, NodeDiagnosis, NotAll, Place, Reason,
+};
 use super::fact::{Brief, Evidence, Fact};
 use super::groups::counts;
 use super::items::DeviceCount;
 use crate::driver_chain::is_unmatched;
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, RuledOut};
-use dra_model::{AllocationMode, Claim, Cluster, DeviceRequest, Key, Pod, Pool, Str, Taint};
-use dra_rules::scheduling::{self, Cycle, matches_affinity};
+use dra_model::{AllocationMode, Claim, Cluster, Component, DeviceRequest, Gate, Key, Pod, Pool, Str, Taint};
+use dra_rules::scheduling::{self, Cycle, Plain, matches_affinity};
 
 /// That a claim of the pod is allocated for a node on which something else keeps the pod from running.
 fn cause_of_place(report: &Diagnosis, claims: &[Arc<Claim>]) -> Option<Cause> {
@@ -295,26 +298,69 @@ impl Asked<'_> {
 pub(super) fn unoffered(cluster: &Cluster, pod: &Pod, selectors: &ClassSelectors) -> Option<Cause> {
     let unoffered = scheduling::unoffered(cluster, pod).into_iter().next()?;
     let inventory = Inventory::of(cluster);
-    let free = |class: &Str| {
-        let free_of = |pool: Pool<'_>| {
-            let facts = inventory.pool_facts(&pool);
-            let free = selectors.devices(&pool).filter(|(slice, device, selectable)| {
-                let id = pool.device_id(&device.name);
-                inventory.state(&id) == DeviceState::Free
-                    && inventory.unavailable(&facts, &id, (slice, device)).is_empty()
-                    && selectors.matches(class, selectable) == Match::Yes
-            });
-            free.count()
-        };
-        cluster.pools().map(free_of).sum::<usize>()
-    };
     let counts = unoffered.classes.iter().map(|class| {
         let name = &class.metadata.name;
-        (name.clone(), free(name))
+        (name.clone(), free(&inventory, selectors, cluster.pools(), name))
     });
     let most = counts.max_by_key(|(name, free)| (*free, std::cmp::Reverse(name.clone())));
     let most = most.filter(|(_, free)| *free > 0);
     Some(Cause::Unoffered(unoffered.resource, most))
+}
+
+/// How many devices of the class are free in the pools.
+fn free<'c>(
+    inventory: &Inventory<'c>,
+    selectors: &ClassSelectors,
+    pools: impl Iterator<Item = Pool<'c>>,
+    class: &Str,
+) -> usize {
+    let free_of = |pool: Pool<'_>| {
+        let facts = inventory.pool_facts(&pool);
+        let free = selectors.devices(&pool).filter(|(slice, device, selectable)| {
+            let id = pool.device_id(&device.name);
+            inventory.state(&id) == DeviceState::Free
+                && inventory.unavailable(&facts, &id, (slice, device)).is_empty()
+                && selectors.matches(class, selectable) == Match::Yes
+        });
+        free.count()
+    };
+    pools.map(free_of).sum()
+}
+
+/// A node that has too little of an extended resource of a device plugin, though as many devices are free there as the pod wants of the class that provides
+/// it elsewhere. Mirrors `noderesources/fit.go`, `shouldDelegateResourceToDRA`, v1.37.2.
+pub(super) fn hidden_by_plugin(
+    report: &Diagnosis,
+    cluster: &Cluster,
+    selectors: &ClassSelectors,
+) -> Option<HiddenByPlugin> {
+    let environment = cluster.environment();
+    if !environment.enabled(Component::Scheduler, Gate::DRAExtendedResource) {
+        return None;
+    }
+    let classes = scheduling::classes_of_resources(cluster);
+    let inventory = LazyCell::new(|| Inventory::of(cluster));
+    report.nodes.iter().find_map(|node| {
+        let lacks = node.reasons.iter().find_map(|reason| match &reason.fact {
+            Fact::Plain(Plain::NodeResourcesFit(lacks)) => Some(lacks),
+            _ => None,
+        })?;
+        // What else it lacks keeps the pod off without a device plugin, too.
+        let [lack] = lacks.as_slice() else { return None };
+        let class = classes.get(&lack.resource)?.first()?.metadata.name.clone();
+        let of_node = |pool: &Pool<'_>| {
+            let mut slices = pool.slices.iter();
+            slices.all(|slice| slice.spec.node_name.as_ref() == Some(&node.node))
+        };
+        let free = free(&inventory, selectors, cluster.pools().filter(of_node), &class);
+        let is_enough = i64::try_from(free).is_ok_and(|free| free >= lack.wanted.value());
+        (is_enough && lack.total.value() > 0).then(|| HiddenByPlugin {
+            node: node.node.clone(),
+            resource: lack.resource.clone(),
+            class,
+            free,
+        })
+    })
 }
 
 /// The nodes that pods of the owner of `pod` have, or had.

@@ -16,7 +16,7 @@ use dra_model::{
 };
 use dra_rules::kubelet::{
     BrokenLink, KeptOff, STARTING_SECONDS, daemon_set_of, is_called_plugin, is_pod_of, is_ready, kept_off,
-    known_drivers, nodes_of_devices, nodes_of_slice, offered_by_plugin, republishing,
+    known_drivers, nodes_of_devices, nodes_of_slice, offered_by_plugin, republishing, users_of_plugin,
 };
 use dra_rules::scheduling::{classes_of_resources, is_waited_for};
 
@@ -439,7 +439,8 @@ fn hardware_twice(look: &mut Look<'_>) {
             for (resource, amount) in offered_by_plugin(node, driver) {
                 let class = classes.get(resource).and_then(|classes| classes.first());
                 let class = class.filter(|_| by_class).map(|class| &class.metadata.name);
-                let message = words::hardware_twice(resource, amount, driver, class);
+                let users = users_of_plugin(cluster, node, resource);
+                let message = words::hardware_twice(resource, amount, driver, &users, class);
                 look.add(
                     Finding::new(Code::HardwareTwice, Subject::node(node), message)
                         .advice(words::keep_one_off(driver))

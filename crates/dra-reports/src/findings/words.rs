@@ -648,7 +648,21 @@ pub(super) fn no_node_matches(slice: &Slice, selector: &dra_model::NodeSelector)
 
 pub(super) const LABEL_NODES: &str = "which nodes should reach the devices, and label those nodes";
 
-pub(super) fn hardware_twice(resource: &Str, amount: &Quantity, driver: &Str, class: Option<&Str>) -> String {
+pub(super) fn hardware_twice(
+    resource: &Str,
+    amount: &Quantity,
+    driver: &Str,
+    users: &[Key],
+    class: Option<&Str>,
+) -> String {
+    let users = match users {
+        [] => String::new(),
+        users => format!(
+            " ({} {} some of the plugin's)",
+            self::pods(users),
+            if users.len() == 1 { "has" } else { "have" }
+        ),
+    };
     let class = class.map_or_else(String::new, |class| {
         format!(
             ". A pod that requests {resource} gets it from the device plugin here, because kube-scheduler uses deviceclass/{class} only on \
@@ -657,7 +671,7 @@ pub(super) fn hardware_twice(resource: &Str, amount: &Quantity, driver: &Str, cl
     });
     format!(
         "reports {amount} {resource} of a device plugin, and driver {driver} publishes devices for the same hardware: neither knows what the \
-         other has allocated, so two pods can get the same hardware{class}"
+         other has allocated, so two pods can get the same hardware{users}{class}"
     )
 }
 

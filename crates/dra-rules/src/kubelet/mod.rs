@@ -46,7 +46,7 @@ pub use drivers::{
 pub use ending::{has_run, has_stopped, last_end};
 pub use heartbeat::{Heartbeat, ailment, without_network};
 use heartbeat::{is_of_runtime, why_not_ready};
-pub use plugin::offered_by_plugin;
+pub use plugin::{offered_by_plugin, users_of_plugin};
 pub use problems::{Problem, Problems, problems, rests_on};
 use publishing::untolerated;
 pub use publishing::{BrokenLink, Maker, Refused, fewer_than_alike, known_drivers};

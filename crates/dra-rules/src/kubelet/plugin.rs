@@ -1,11 +1,24 @@
 //! Device plugins beside drivers: both may offer the same hardware.
 
-use dra_model::{Node, Quantity, Str};
+use std::sync::Arc;
+
+use crate::scheduling::pod_requests;
+use dra_model::{Cluster, Key, Node, Pod, Quantity, Str};
 
 /// The extended resources of the node whose device plugin offers hardware of the driver, with their amounts.
 pub fn offered_by_plugin<'n>(node: &'n Node, driver: &str) -> impl Iterator<Item = &'n (Str, Quantity)> {
     let allocatable = node.status.allocatable.iter();
     allocatable.filter(move |(resource, amount)| amount.value() > 0 && is_same_hardware(driver, resource))
+}
+
+/// The pods on a node that have some of an extended resource from its device plugin.
+pub fn users_of_plugin(cluster: &Cluster, node: &Node, resource: &str) -> Vec<Key> {
+    let has_some = |pod: &&Arc<Pod>| {
+        let of_class = pod.status.extended_resource_claim_status.is_some();
+        !of_class && !pod.is_terminal() && pod_requests(pod).get(resource).is_some_and(|amount| *amount > 0)
+    };
+    let pods = cluster.pods_of_node(&node.metadata.name).filter(has_some);
+    pods.map(|pod| pod.key()).collect()
 }
 
 /// Returns whether an extended resource of a device plugin is about the same hardware as a driver: `example.com/gpu` and `gpu.example.com`, or

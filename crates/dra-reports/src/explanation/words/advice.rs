@@ -285,6 +285,17 @@ impl FixItem {
         )
     }
 
+    /// Takes a device plugin off a node whose hardware a driver publishes.
+    pub(in super::super) fn stop_plugin(node: &Str, resource: &str) -> Self {
+        Self::by_hand(
+            "StopPlugin",
+            format!("node/{node}"),
+            format!("stop the device plugin that offers {resource} on {node}"),
+            "while both offer the hardware, kube-scheduler uses the device plugin for pods that request the resource, and neither counts what the \
+             other has allocated; or request the devices by a claim on nodes without a device plugin",
+        )
+    }
+
     /// Has a driver name its pools after the nodes that they are of.
     pub(in super::super) fn name_pools(pool: &PoolId) -> Self {
         let message = "ask the driver's owner to give the pool of each node a name of its own, such as that of the node";

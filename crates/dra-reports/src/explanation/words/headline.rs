@@ -7,8 +7,9 @@ use dra_rules::scheduling::{IN_MEMORY_CLAIM, Spared};
 
 use super::super::absence::{Absence, ForNodes, Nearest};
 use super::super::diagnosis::{
-    Alike, Among, Answer, Beside, Bound, Cause, Compared, Diagnosis, Ending, GangCause, Lost, NoNeed, NoPods,
-    NodeGroup, NotAll, OnNode, Outdated, Place, Republishing, RequestsTogether, StatusProblem, Unserved, Why,
+    Alike, Among, Answer, Beside, Bound, Cause, Compared, Diagnosis, Ending, GangCause, HiddenByPlugin, Lost,
+    NoNeed, NoPods, NodeGroup, NotAll, OnNode, Outdated, Place, Republishing, RequestsTogether,
+    StatusProblem, Unserved, Why,
 };
 use super::super::fact::{Brief, Evidence, Fact, Speaker};
 use super::super::failing_end;
@@ -389,6 +390,16 @@ fn besides(cause: &Cause, known: &Beside) -> String {
         Beside::Superseded(owner) => format!("{why}; {owner} has a newer pod template than this pod"),
         Beside::NoNode(autoscaler) => format!("{why}; {autoscaler} adds no node for pods with claims"),
         Beside::Deallocated => format!("{why}; kube-scheduler deallocates it automatically"),
+        Beside::Hidden(HiddenByPlugin {
+            node,
+            resource,
+            class,
+            free,
+        }) => format!(
+            "{why}; {} of class {class} there {} not used for it, because a device plugin offers {resource} on {node}",
+            counted(*free, "available device", "available devices"),
+            one_or_many(*free, "is", "are")
+        ),
         Beside::SamePool(pool) => format!(
             "{why}; several nodes publish pool/{pool}, so a device in use on one of them counts as in use on the others, too"
         ),

@@ -7,7 +7,7 @@ use dra_rules::scheduling::ShortGang;
 
 use super::super::fact::Speaker;
 use super::super::namesake::Namesake;
-use super::{one_or_many, speaker};
+use super::{listed, one_or_many, speaker};
 use crate::allocation::words::pod;
 use crate::listing::some;
 use crate::script::Resource;
@@ -189,9 +189,19 @@ pub(in super::super) fn lost_devices(
 }
 
 /// That a device plugin may give the hardware of a pod's devices to another pod.
-pub(in super::super) fn offered_twice(node: &Str, resource: &Str, amount: &Quantity, driver: &Str) -> String {
+pub(in super::super) fn offered_twice(
+    node: &Str,
+    resource: &Str,
+    amount: &Quantity,
+    driver: &Str,
+    users: &[Key],
+) -> String {
+    let who = match users {
+        [] => "another pod".to_owned(),
+        users => listed(users.iter().map(pod), "and"),
+    };
     format!(
-        "node/{node} offers {amount} {resource} of a device plugin beside driver {driver}: another pod may use the same hardware (DRA037)"
+        "node/{node} offers {amount} {resource} of a device plugin beside driver {driver}: {who} may use the same hardware (DRA037)"
     )
 }
 
