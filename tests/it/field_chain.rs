@@ -1911,6 +1911,14 @@ const CASES: &[Case] = &[
         has: &["DRA037", "pod/ml/notebook"],
         has_not: &[],
     },
+    // Devices of both drivers have another standard attribute.
+    Case {
+        ask: "explain pod/rdma-0 -n=ai --complete --now=2026-11-28T10:00:00Z",
+        file: "other-standard-attribute",
+        code: 1,
+        has: &["1. compare resource.kubernetes.io/pcieRoot instead of resource.kubernetes.io/numaNode"],
+        has_not: &["1. remove the constraint"],
+    },
     // A group of nodes is at zero.
     Case {
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",

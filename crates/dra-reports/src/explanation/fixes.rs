@@ -273,6 +273,7 @@ impl Diagnosis {
                     claim,
                     place,
                     attribute,
+                    instead: None,
                 },
             ] => {
                 let constraints = &cluster.claim(claim)?.spec.devices.constraints;

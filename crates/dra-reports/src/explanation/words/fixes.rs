@@ -123,6 +123,11 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
             replacement,
             ..
         } => format!("replace `{term}` with `{replacement}` in {}", of(request)),
+        Fix::DropConstraint {
+            attribute,
+            instead: Some(other),
+            ..
+        } => format!("compare {other} instead of {attribute} in {object}"),
         Fix::DropConstraint { attribute, .. } => format!(
             "remove the constraint on {attribute} from {object}, which gives up {}",
             if matches!(before, Before::Distinct) {

@@ -225,15 +225,38 @@ pub(super) fn of_claims(cluster: &Cluster, claims: &[Arc<Claim>], fails: bool) -
             }
         }
         for (place, constraint) in claim.spec.devices.constraints.iter().enumerate() {
-            let attribute = constraint.attribute();
-            fixes.push(Fix::DropConstraint {
+            let attribute = constraint.attribute().cloned().unwrap_or_default();
+            let drop = |instead| Fix::DropConstraint {
                 claim: key.clone(),
                 place,
-                attribute: attribute.cloned().unwrap_or_default(),
-            });
+                attribute: attribute.clone(),
+                instead,
+            };
+            if constraint.match_attribute.is_some() {
+                let others = standard_attributes(cluster).into_iter();
+                fixes.extend(
+                    others
+                        .filter(|other| *other != attribute)
+                        .map(|other| drop(Some(other))),
+                );
+            }
+            fixes.push(drop(None));
         }
     }
     fixes
+}
+
+/// The domain of the attributes that devices of several drivers have in common. Mirrors `dynamic-resource-allocation/deviceattribute/attribute.go`,
+/// `StandardDeviceAttributePrefix`, v1.37.2.
+const STANDARD: &str = "resource.kubernetes.io/";
+
+/// The attributes of that domain which devices have.
+fn standard_attributes(cluster: &Cluster) -> BTreeSet<Str> {
+    let devices = cluster.slices().flat_map(|slice| &slice.spec.devices);
+    let names = devices
+        .flat_map(|device| &device.attributes)
+        .map(|(name, _)| name);
+    names.filter(|name| name.starts_with(STANDARD)).cloned().collect()
 }
 
 /// Most device counts of a request that are tried.

@@ -124,7 +124,7 @@ pub enum Fix {
         /// The whole selector then.
         expression: Str,
     },
-    /// A claim has one constraint less.
+    /// A claim has one constraint less, or one compares another attribute.
     DropConstraint {
         /// The claim.
         claim: Key,
@@ -132,6 +132,8 @@ pub enum Fix {
         place: usize,
         /// The attribute that it is about.
         attribute: Str,
+        /// The one that is compared instead.
+        instead: Option<Str>,
     },
     /// A request names another class.
     UseClass {
@@ -242,6 +244,7 @@ enum Field<'f> {
     Class(&'f Key, &'f Str),
     Capacity(&'f Key, &'f Str, &'f Str),
     Selector(&'f Key, &'f Str, usize),
+    Constraint(&'f Key, usize),
     Resource(Option<&'f Str>, &'f Str),
 }
 
@@ -272,6 +275,7 @@ impl Fix {
             | Self::RenewClaim { .. }
             | Self::DropExtended { .. }
             | Self::UseResource { .. }
+            | Self::DropConstraint { instead: Some(_), .. }
             | Self::Tolerate { other: Some(_), .. }
             | Self::TolerateNode { has_other: true, .. } => ClassOfFix::Same,
             Self::DropTerm { .. }
@@ -324,6 +328,7 @@ impl Fix {
                 selector,
                 ..
             } => Field::Selector(claim, request, *selector),
+            Self::DropConstraint { claim, place, .. } => Field::Constraint(claim, *place),
             Self::LessResource {
                 container, resource, ..
             } => Field::Resource(container.as_ref(), resource),
@@ -426,9 +431,17 @@ impl Fix {
                     cel.expression = expression.clone();
                 }
             }),
-            Self::DropConstraint { claim, place, .. } => change_claim(cluster, claim, |claim| {
-                if *place < claim.spec.devices.constraints.len() {
-                    claim.spec.devices.constraints.remove(*place);
+            Self::DropConstraint {
+                claim,
+                place,
+                instead,
+                ..
+            } => change_claim(cluster, claim, |claim| {
+                let constraints = &mut claim.spec.devices.constraints;
+                match (constraints.get_mut(*place), instead) {
+                    (Some(constraint), Some(_)) => constraint.match_attribute.clone_from(instead),
+                    (Some(_), None) => drop(constraints.remove(*place)),
+                    (None, _) => {}
                 }
             }),
             Self::TolerateNode { key, effect, .. } => {

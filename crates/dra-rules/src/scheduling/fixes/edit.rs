@@ -217,13 +217,30 @@ fn change_of_selectors(path: &str, old: &[Selector], new: &[Selector], operation
     }
 }
 
-/// Constraints with some removed.
+/// Constraints with some removed, or with other attributes.
 fn change_of_constraints(path: &str, old: &[Constraint], new: &[Constraint], operations: &mut Vec<Value>) {
     let same = |a: &Constraint, b: &Constraint| {
         a.match_attribute == b.match_attribute
             && a.distinct_attribute == b.distinct_attribute
             && a.requests == b.requests
     };
+    if old.len() == new.len() {
+        for (place, (old, new)) in old
+            .iter()
+            .zip(new)
+            .enumerate()
+            .filter(|(_, (old, new))| !same(old, new))
+        {
+            let path = format!("{path}/constraints/{place}/matchAttribute");
+            operations.extend(old.match_attribute.iter().map(|attribute| test(&path, attribute)));
+            operations.extend(
+                new.match_attribute
+                    .iter()
+                    .map(|attribute| set(&path, attribute.as_str())),
+            );
+        }
+        return;
+    }
     let kept = kept(old, new, same);
     for (place, constraint) in old.iter().enumerate().rev() {
         if kept[place].is_some() {

@@ -333,6 +333,7 @@ impl World {
                 claim,
                 place: 0,
                 attribute: "d/fast".into(),
+                instead: None,
             });
         }
     }
@@ -531,6 +532,7 @@ fn changes_that_count_places_do_not_move_each_other() {
         claim: claim.clone(),
         place,
         attribute: "d/a".into(),
+        instead: None,
     };
     let mut fixes = [term(0, 0), term(0, 1), term(1, 0), constraint(0), constraint(1)];
     for _ in 0..2 {
