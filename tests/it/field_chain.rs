@@ -4165,7 +4165,6 @@ const CASES: &[Case] = &[
         code: 1,
         has: &[
             "podgroup/gang/trainer does not exist",
-            "did you mean podgroup/gang/trainer-workers",
             "GenericWorkload is assumed on",
             "does not record when it was read; assuming 2026-11-28T09:58:00Z",
         ],

@@ -917,15 +917,16 @@ fn each_taint_says_whom_it_evicts_and_when() {
 
     · rule/drain-node-1 taints 8 devices with example.com/maintenance:None since 36s
         devices: gpu-node-1/gpu-0…7
-        used by 3 pods: batch/q, default/p-0, default/tolerates-1h
+        tolerated by 1 pod: default/tolerates-1h for a time
+        used by 2 pods: batch/q, default/p-0
         with NoExecute it would evict 1 pod in 1 namespace
 
     · rule/empty-selector taints 32 devices with example.com/everything:None since
       36s
         devices: gpu-node-1/gpu-0…7, gpu-node-2/gpu-0…7, gpu-node-1/rdma0…7 and
           those of 1 more pool
-        used by 5 pods: batch/q, default/p-0, default/p-1, default/tolerates-15s,
-          default/tolerates-1h
+        tolerated by 1 pod: default/tolerates-15s for a time
+        used by 4 pods: batch/q, default/p-0, default/p-1, default/tolerates-1h
         with NoExecute it would evict 2 pods in 1 namespace
 
     ‼ rule/no-new taints 2 devices with example.com/reserved:NoSchedule since 36s

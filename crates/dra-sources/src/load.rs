@@ -590,7 +590,7 @@ impl Collected {
         let named = ControlPlanePod::version_of(&self.control_plane);
         if let Some(version) = named {
             environment.assume(version, ReleaseEvidence::Patch);
-        } else if needs.wants_gates() && request.versions.kubernetes.is_none() {
+        } else if request.versions.kubernetes.is_none() {
             let assumed = match self.shown_release() {
                 Some((version, why)) => {
                     environment.assume(version, ReleaseEvidence::Objects);
@@ -598,9 +598,12 @@ impl Collected {
                 }
                 None => format!("{}.{}", environment.version.major, environment.version.minor),
             };
-            self.loaded.warnings.push(format!(
+            let warning = format!(
                 "{names} does not record a Kubernetes version; assuming {assumed} (--kubernetes-version)"
-            ));
+            );
+            self.loaded
+                .warnings
+                .extend(needs.wants_gates().then_some(warning));
         }
         environment.gates = self
             .control_plane

@@ -273,7 +273,9 @@ async fn namespaced<D: Description>(
 /// Reads what a description needs. What is found also depends on gates, and on pods that came with their claims. A file has the gates that
 /// are known of it anyway.
 async fn load(ctx: &Ctx, needs: Needs) -> anyhow::Result<Cluster> {
-    ctx.load(needs.pods_after_claims().with_gates()).await
+    let needs = needs.pods_after_claims();
+    ctx.load(if ctx.is_live() { needs.with_gates() } else { needs })
+        .await
 }
 
 /// The key of a namespaced object, whose name may come without the kind that is known already.

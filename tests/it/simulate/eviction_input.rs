@@ -115,6 +115,7 @@ fn a_taint_on_a_device_that_is_gone_is_refused() {
     Unknown:    no device `gpu.example.com/gpu-node-1/gpu-99`: no slice publishes it, and no claim holds it; did you mean `gpu-0` or `gpu-1` or `gpu-2`?
 
     ----- stderr -----
+    warning: tests/data/snapshots/device-taints-before.yaml does not record when it was read; assuming 2026-11-21T10:13:21Z, the newest time of its objects (--now)
     ");
     // A rule can be about it, as claims can still hold it.
     dra_snapshot!(simulate(&["--device", "gpu-99"]), @"

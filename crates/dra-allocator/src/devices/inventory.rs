@@ -474,8 +474,8 @@ mod tests {
             let inventory = Inventory::of(&cluster);
             let pool = cluster.pool(&id("a").pool_id()).unwrap();
             let facts = inventory.pool_facts(&pool);
-            let published = pool.devices().next().unwrap();
-            inventory.unavailable(&facts, &id("a"), published)
+            let (slice, device) = pool.devices().next().unwrap();
+            inventory.unavailable(&facts, &id("a"), (slice, device))
         };
         let node = |name: &str| World::default().with(Kind::Node, &json!({"metadata": {"name": name}}));
         assert_eq!(unavailable(node("node-1")), []);

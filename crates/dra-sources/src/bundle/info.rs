@@ -335,6 +335,7 @@ mod tests {
                 disabled: vec!["NodePorts".into()],
             }]),
             read_at: Some("2026-11-21T10:00:00Z".parse().unwrap()),
+            assumed_now: None,
             source: "cluster a".into(),
             gaps: vec![Gap {
                 kind: Kind::Pod,
