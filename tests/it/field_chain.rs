@@ -4214,17 +4214,6 @@ const CASES: &[Case] = &[
         has: &["2 of missing nodes"],
         has_not: &[],
     },
-    // The gate alone does not bring back the version of the API that the scheduler waits for.
-    Case {
-        ask: "check --complete --to-version=1.36 --target-feature-gates=DRADeviceTaintRules=true",
-        file: "rule-before-a-downgrade",
-        code: 1,
-        has: &[
-            "DRA110",
-            "schedules no pod before its API server serves DeviceTaintRules of resource.k8s.io/v1beta2",
-        ],
-        has_not: &["No findings"],
-    },
 ];
 
 #[test]

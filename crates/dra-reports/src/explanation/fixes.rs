@@ -168,10 +168,11 @@ impl Diagnosis {
 
     /// The same of a pod that waits for a claim or template which is not there, and which the newer pod template does not name any more.
     pub(super) fn supersede_missing(&mut self, cluster: &Cluster, pod: &Pod) {
-        let missing = match (&self.cause, &self.answer) {
-            (Some(Cause::Alike(Brief::Fact(Fact::NoTemplate(missing, _)))), _)
-            | (None, Answer::Obstacle(Obstacle::Claim(ClaimProblem::Missing { claim: missing }))) => missing,
-            _ => return,
+        let ((Some(Cause::Alike(Brief::Fact(Fact::NoTemplate(missing, _)))), _)
+        | (None, Answer::Obstacle(Obstacle::Claim(ClaimProblem::Missing { claim: missing })))) =
+            (&self.cause, &self.answer)
+        else {
+            return;
         };
         let mut entries = pod.spec.resource_claims.iter();
         let is_named = entries.any(|entry| {

@@ -29,7 +29,7 @@ pub fn explain_claim(cluster: &Cluster, claim: &Arc<Claim>, settings: &Settings<
         By::Kept(pods) => {
             let stages = Stages::of(cluster, settings.now);
             let mut kept = pods.iter().copied();
-            let stuck = kept.find(|pod| stages.pod(*pod).is_some_and(|found| found.is_stuck()));
+            let stuck = kept.find(|pod| stages.pod(pod).is_some_and(|found| found.is_stuck()));
             let mut report = if let Some(pod) = stuck {
                 explain_by_pod(cluster, claim, &[pod], settings)
             } else {

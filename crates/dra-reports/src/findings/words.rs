@@ -1420,19 +1420,6 @@ pub(super) fn rule_is_off(taint: &Taint, to: &Target) -> String {
     format!("{taint} {effect} with {to}; the rule is not served, but stays stored")
 }
 
-/// That a scheduler with the gate waits for rules of a version that is not served by default.
-pub(super) fn rules_are_not_served(version: &str, to: &Target) -> String {
-    format!(
-        "kube-scheduler of {to} with DRADeviceTaintRules on schedules no pod before its API server serves DeviceTaintRules of \
-         resource.k8s.io/{version}, which is off by default"
-    )
-}
-
-/// How they are served.
-pub(super) fn serve_rules(version: &str) -> String {
-    format!("add --runtime-config=resource.k8s.io/{version}=true to kube-apiserver of the target")
-}
-
 pub(super) const TAINT_SLICES_FIRST: &str = "first taint the devices in their slices, or cordon the nodes";
 
 /// A rule that may be stored in a form that the scheduler of the target cannot decode; `is_off` where it does not serve rules by default.

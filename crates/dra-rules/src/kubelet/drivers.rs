@@ -167,7 +167,7 @@ pub fn controllers<'c>(cluster: &'c Cluster, domain: &str) -> impl Iterator<Item
 
 /// Pods that do not run of what may attach the devices of a driver, with their containers: they are called like parts of drivers, belong to no
 /// DaemonSet, and no other vendor is named.
-pub fn down_controllers<'c>(cluster: &'c Cluster, driver: &str) -> impl Iterator<Item = (Key, Waiting)> {
+pub fn down_controllers(cluster: &Cluster, driver: &str) -> impl Iterator<Item = (Key, Waiting)> {
     cluster.pods().filter_map(move |pod| {
         let Meta { name, namespace, .. } = &pod.metadata;
         let is_its = is_called_plugin(name)

@@ -27,22 +27,6 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
                     .note(words::TAINT_SLICES_FIRST),
             );
         }
-        if !off && target.is_older_and(|release| !release.serves_rules_of_v1) {
-            let version = if target.is_older_and(|release| !release.reads_rules_of_v1beta2) {
-                "v1alpha3"
-            } else {
-                "v1beta2"
-            };
-            look.add(
-                Finding::new(
-                    Code::TaintRules,
-                    subject(),
-                    words::rules_are_not_served(version, target),
-                )
-                .order(8)
-                .advice(words::serve_rules(version)),
-            );
-        }
         // What cannot read the version does not store it either.
         if server.reads_rules_of_v1beta2 && target.is_older_and(|release| !release.reads_rules_of_v1beta2) {
             let is_certain = server.stores_rules_of_v1beta2;
