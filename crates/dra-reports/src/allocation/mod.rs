@@ -25,6 +25,7 @@ use dra_model::{
     Str, Time, Version,
 };
 use dra_rules::quota::Quotas;
+use dra_rules::reservation::unmade;
 use dra_rules::scheduling::{
     AssumedGate, BINDING_TIMEOUT, Cycle, GenerateError, Granted, Hanging, Judgment, Obstacle, Run,
     SCORE_WEIGHT, Scheduler, Stage, Start, Verdict, disagreeing_pools, generate_claims, judge_all, message,
@@ -363,6 +364,8 @@ fn judge_pod(
         };
         return (judged, Arc::clone(pod));
     }
+    let unread = cluster.gap(Kind::ResourceQuota, &pod.metadata.namespace).cloned();
+    let unread = unread.filter(|_| unmade(cluster, pod).next().is_some());
     let (made, problem) = match generate_claims(cluster, pod) {
         Ok(made) => (made, None),
         Err(problem) => (Arc::clone(pod), Some(problem)),
@@ -379,6 +382,12 @@ fn judge_pod(
         _ => scheduler.pod(&made),
     };
     let mut judged = judge(&scheduler, &start, Some(&made), settings);
+    if judged.fit == Fit::Fits
+        && let Some(gap) = &unread
+    {
+        judged.fit = Fit::Unknown;
+        judged.unknown.extend(super::warnings::all_missing([gap]));
+    }
     judged.notes.extend(problem.map(|problem| problem.to_string()));
     (judged, made)
 }
