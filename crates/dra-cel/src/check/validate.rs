@@ -92,19 +92,17 @@ impl Validator<'_> {
     fn validate_call(&mut self, call: &Expr, function: &str, target: Option<&Expr>, args: &[Expr]) {
         let Some(first) = args.first() else { return };
         match (function, &first.kind) {
-            ("duration", ExprKind::Literal(Literal::String(text)))
-                if time::parse_duration(text).is_none() =>
-            {
-                self.report(first.id, "invalid duration argument");
-            }
-            ("timestamp", ExprKind::Literal(literal)) => {
-                let valid = match literal {
+            ("duration" | "timestamp", ExprKind::Literal(literal)) => {
+                let is_valid = match literal {
+                    Literal::String(text) if function == "duration" => time::parse_duration(text).is_some(),
                     Literal::String(text) => matches!(time::parse_timestamp(text), Some(Ok(_))),
                     Literal::Int(seconds) => time::Timestamp::from_unix(*seconds).is_ok(),
+                    // Its type is that of any time, and there is no function for it.
+                    Literal::Null => false,
                     _ => true,
                 };
-                if !valid {
-                    self.report(first.id, "invalid timestamp argument");
+                if !is_valid {
+                    self.report(first.id, format!("invalid {function} argument"));
                 }
             }
             ("matches", ExprKind::Literal(Literal::String(text))) if regex::Regex::new(text).is_err() => {
