@@ -98,6 +98,9 @@ struct SelectionArgs {
     allow_missing: bool,
 
     /// Current time, such as `2026-08-01T12:00:00Z`
+    ///
+    /// By default that which a snapshot records. Other files are judged as of their newest time, if no ready node in them has reported in the
+    /// 10 minutes before the command started.
     #[arg(long, value_name = "TIME", value_parser = values::instant)]
     now: Option<Time>,
 }
