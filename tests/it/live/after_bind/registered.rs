@@ -162,9 +162,12 @@ fn a_pod_does_not_start_without_its_driver() {
         message(&report).contains("is crashing (container plugin: CrashLoopBackOff)"),
         "{report:#}"
     );
-    // Its pod is started, and not ready.
+    // Its pod is started just now, and then not ready for long.
     set_status(&cluster, &plugin, false, &json!({"running": {}}));
     let report = waits_for(&machine, &cluster, "crashing", cause, 0, &[]);
+    assert!(message(&report).contains("is starting (created at"), "{report:#}");
+    assert_eq!(report["verdict"], "Waits", "{report:#}");
+    let report = waits_for(&machine, &cluster, "crashing", cause, 600, &[]);
     assert!(message(&report).ends_with("is not ready"), "{report:#}");
     // Its pod is ready, and the kubelet does not know it.
     set_status(&cluster, &plugin, true, &json!({"running": {}}));
