@@ -120,8 +120,9 @@ impl Stage {
         let file = folder.path().join("cluster.json");
         std::fs::write(&file, recorded.list().to_string()).expect("the objects are written");
         let from = format!("--from={}", file.display());
-        let mut offline = assert_valid(&dra(&args).args(&flags).args([&from, "--complete"]).run().stdout);
-        without_words(&mut offline, &[&from, "--complete"]);
+        let of_file = [&from, "--complete", &now];
+        let mut offline = assert_valid(&dra(&args).args(&flags).args(of_file).run().stdout);
+        without_words(&mut offline, &of_file);
         for part in ["verdict", "reasons", "filters", "nodes", "fixes"] {
             assert_eq!(live[part], offline[part], "{part} of {name}");
         }
