@@ -11,17 +11,11 @@ use super::words::fixes as words;
 use crate::remedy::Remedy;
 use crate::script::{self, Command, NoCommand, Resource, Script};
 use dra_model::{Key, Kind, Pod, Str, Time};
-use dra_rules::owners::{KUEUE, Queued, Retry};
+use dra_rules::owners::{KUEUE, POD_GROUP, PREBUILT, Queued, Retry};
 use dra_rules::reservation::manager;
 
 /// The gate that Kueue puts on pods that it queues one by one; others it puts on pods of what it queues.
 const ADMISSION: &str = "kueue.x-k8s.io/admission";
-
-/// The label with the name of the Workload of several pods.
-const POD_GROUP: &str = "kueue.x-k8s.io/pod-group-name";
-
-/// The label with the name of a Workload that another client created.
-const PREBUILT: &str = "kueue.x-k8s.io/prebuilt-workload-name";
 
 const WORKLOAD: Resource = Resource::called("workloads.kueue.x-k8s.io");
 

@@ -16,7 +16,7 @@ use dra_model::{
     Claim, ClaimSpec, ClaimTemplate, FINALIZER, Key, Kind, Meta, NO_EXECUTE, PodGroup, Toleration,
 };
 use dra_rules::eviction::LONGEST_TOLERATION;
-use dra_rules::kubelet::binding_timeouts;
+use dra_rules::kubelet::{MANY_TIMEOUTS, binding_timeouts};
 use dra_rules::reservation::{
     GroupsKnown, PodGroups, groups_are_known, is_done, is_group, judge, resolves_to, users,
 };
@@ -24,9 +24,6 @@ use dra_rules::scheduling::{BINDING_TIMEOUT, DeviceBinding, binding_timed_out};
 
 /// What a group with members is kept by.
 const GROUP_FINALIZER: &str = "scheduling.k8s.io/podgroup-protection";
-
-/// Attempts to attach a device that time out are no chance once there are so many.
-const REPEATED: i64 = 2;
 
 /// A deletion without hindrance ends within seconds.
 const DELETION_SECONDS: u64 = 60;
@@ -249,7 +246,7 @@ fn bindings(look: &mut Look<'_>, claim: &Claim) {
     }
     // Each attempt allocates the claim anew.
     let timeouts = binding_timeouts(look.cluster, claim);
-    if waiting.is_empty() || timeouts < REPEATED && !binding_timed_out(claim, look.request.now) {
+    if waiting.is_empty() || timeouts < MANY_TIMEOUTS && !binding_timed_out(claim, look.request.now) {
         return;
     }
     let waiting: Vec<_> = waiting.into_iter().map(|(_, key)| key).collect();

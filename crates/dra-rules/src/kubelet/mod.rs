@@ -1242,6 +1242,9 @@ impl<'c> Stages<'c> {
     }
 }
 
+/// Attempts to attach a device that time out are no chance once there are so many.
+pub const MANY_TIMEOUTS: i64 = 2;
+
 /// How often the scheduler has given up binding a pod of the claim: each attempt allocates the claim anew. Mirrors
 /// `dynamicresources.go`, `ErrDeviceBindingTimeout`, v1.37.2.
 pub fn binding_timeouts(cluster: &Cluster, claim: &Claim) -> i64 {

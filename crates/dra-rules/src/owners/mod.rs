@@ -20,7 +20,7 @@ pub use gathering::{
 pub use grouped::{GroupWord, ShutQueue, shut_queue, unplaced_group};
 pub use lineage::{Kinship, LEADER_WORKER_SET, Lineage};
 pub use name::OwnerName;
-pub use queued::{KUEUE, Queued, Retry, is_queued};
+pub use queued::{KUEUE, POD_GROUP, PREBUILT, Queued, Retry, is_queued};
 pub use replacing::{
     Replacing, comes_back, fails_with, is_superseded, refused_last, replacement, superseding,
 };

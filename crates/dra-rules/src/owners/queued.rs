@@ -10,7 +10,7 @@ use dra_model::{Cluster, Condition, Key, Kind, Meta, Owner, Pod, Str, Time};
 pub const KUEUE: &str = "kueue.x-k8s.io";
 
 /// Label with the name of the Workload of several pods.
-const POD_GROUP: &str = "kueue.x-k8s.io/pod-group-name";
+pub const POD_GROUP: &str = "kueue.x-k8s.io/pod-group-name";
 
 /// Annotation with the number of these pods.
 const TOTAL_COUNT: &str = "kueue.x-k8s.io/pod-group-total-count";
@@ -19,7 +19,10 @@ const TOTAL_COUNT: &str = "kueue.x-k8s.io/pod-group-total-count";
 const FAST_ADMISSION: &str = "kueue.x-k8s.io/pod-group-fast-admission";
 
 /// Labels with the name of a Workload: that of several pods, and one that was made before.
-const NAMES: [&str; 2] = ["kueue.x-k8s.io/prebuilt-workload-name", POD_GROUP];
+const NAMES: [&str; 2] = [PREBUILT, POD_GROUP];
+
+/// Label with the name of a Workload that another client created.
+pub const PREBUILT: &str = "kueue.x-k8s.io/prebuilt-workload-name";
 
 /// Returns whether a gate of Kueue holds the pod back.
 pub fn is_queued(pod: &Pod) -> bool {

@@ -3,7 +3,7 @@
 use dra_model::{
     Component, DeviceId, Event, Gate, Key, Kind, NodeSelector, Owner, Pod, PoolId, Quantity, Str, Taint, Time,
 };
-use dra_rules::kubelet::{BrokenLink, PodStage, Waiting, unscheduled};
+use dra_rules::kubelet::{BrokenLink, MANY_TIMEOUTS, PodStage, Waiting, unscheduled};
 use dra_rules::owners::ShutQueue;
 use dra_rules::quota::Refusal;
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
@@ -419,9 +419,6 @@ impl FixItem {
         Self::unproven("AwaitBinding", target, message, how).look(look.done())
     }
 }
-
-/// Timeouts after which waiting for another one is no advice.
-const MANY_TIMEOUTS: i64 = 2;
 
 /// Claims.
 impl FixItem {
