@@ -7,8 +7,9 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::container::{Waiting, containers, is_ready, why_ended};
 use super::reach::{nodes_of_devices, nodes_of_slice};
-use super::{Unknown, Waiting, containers, said, why_ended};
+use super::{Unknown, said};
 use crate::scheduling::{keeps_pods_off, port_in_use};
 use dra_model::{
     Cluster, Condition, Event, Key, Kind, Meta, Node, NodeSelector, Owner, Pod, Pool, Slice, Str, Taint, Time,
@@ -449,11 +450,6 @@ impl<'c> Drivers<'c> {
 /// A trailing slash makes no difference to a directory.
 fn is_same_folder(one: &str, other: &str) -> bool {
     one.trim_end_matches('/') == other.trim_end_matches('/')
-}
-
-/// Returns whether the pod is ready. Mirrors `pkg/api/v1/pod/util.go`, `IsPodReady`, v1.37.2.
-pub fn is_ready(pod: &Pod) -> bool {
-    pod.condition("Ready").is_some_and(|ready| ready.status == "True")
 }
 
 /// The condition of the pod, where it is not ready.

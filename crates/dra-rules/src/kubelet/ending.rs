@@ -4,19 +4,18 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::cause::{Cause, Evidence};
-use super::drivers::{Plugin, is_ready, republishing};
+use super::container::{has_run, has_stopped, is_ready};
+use super::drivers::{Plugin, republishing};
 use super::heartbeat::Heartbeat;
 use super::reach::publishes_for;
 use super::said;
 use super::{
-    ENDING_SECONDS, PodStage, SILENT_SECONDS, Stage, Stages, Stuck, Unknown, Waits, containers,
-    needs_unprepare,
+    ENDING_SECONDS, PodStage, SILENT_SECONDS, Stage, Stages, Stuck, Unknown, Waits, needs_unprepare,
 };
 use crate::eviction::eviction_of;
 use crate::owners::replacement;
 use crate::reservation::{Lacks, PodGroups, is_consumer, unmade};
-use crate::scheduling::is_sidecar;
-use dra_model::{Claim, Container, ContainerEnd, ContainerStatus, Event, Key, Kind, Pod, Str, Time};
+use dra_model::{Claim, Event, Key, Kind, Pod, Str, Time};
 
 /// The reason of the kubelet for a pod whose containers it cannot end.
 const KILL: &str = "FailedKillPod";
@@ -224,122 +223,4 @@ impl<'c> Stages<'c> {
         let node = self.cluster.node(node)?;
         publishes_for(self.cluster, driver, &node.metadata)
     }
-}
-
-/// Returns whether no container of the pod runs any more, as far as its status tells: those that run tell nothing.
-pub fn has_stopped(pod: &Pod) -> bool {
-    let stopped = |name: &Str| {
-        let mut own = pod.status.container_statuses.iter();
-        own.any(|status| {
-            status.name == *name && (status.state.terminated.is_some() || status.state.waiting.is_some())
-        })
-    };
-    // One that was never started has no status.
-    let never_began = pod.status.phase == "Pending" && pod.status.container_statuses.is_empty();
-    never_began
-        || pod
-            .spec
-            .containers
-            .iter()
-            .all(|container| stopped(&container.name))
-}
-
-/// Returns whether a container of the pod has run, or runs, as far as its status tells: those that run tell nothing, once others do.
-pub fn has_run(pod: &Pod) -> bool {
-    let is_told = |container: &Container| containers(pod).any(|status| status.name == container.name);
-    let spec = &pod.spec;
-    let mut all = spec.containers.iter().chain(&spec.init_containers);
-    containers(pod).any(|status| status.state.waiting.is_none())
-        || containers(pod).next().is_some() && !all.all(is_told)
-}
-
-/// Returns whether a container that ended so stays as it is.
-fn is_final(policy: &str, end: &ContainerEnd) -> bool {
-    match policy {
-        "Never" => true,
-        "OnFailure" => end.exit_code == 0,
-        _ => false,
-    }
-}
-
-/// Returns how a container ended that the kubelet starts again. Mirrors `kubelet/container/helpers.go`, `ShouldContainerBeRestarted`, v1.37.2.
-pub(super) fn end_before_restart<'c>(pod: &Pod, status: &'c ContainerStatus) -> Option<&'c ContainerEnd> {
-    let end = status.state.terminated.as_ref()?;
-    let of_pod = &pod.spec.restart_policy;
-    let mut first = pod.spec.init_containers.iter();
-    let is_over = if let Some(first) = first.find(|container| container.name == status.name) {
-        match &first.restart_policy {
-            Some(policy) => is_final(policy, end),
-            None => end.exit_code == 0 || is_final(of_pod, end),
-        }
-    } else {
-        let mut own = pod.spec.containers.iter();
-        let own = own.find(|container| container.name == status.name);
-        let policy = own.and_then(|container| container.restart_policy.as_ref());
-        is_final(policy.unwrap_or(of_pod), end)
-    };
-    (!is_over).then_some(end)
-}
-
-/// Returns whether the containers of a pod that was not deleted have terminated permanently. The kubelet has drivers
-/// unprepare the devices before it reports the end, and until then the pod has the phase that it had. Mirrors
-/// `kubelet.go`, `SyncTerminatingPod`, v1.37.2.
-pub(super) fn has_completed(pod: &Pod) -> bool {
-    let of_pod = &pod.spec.restart_policy;
-    let end_of = |container: &Container| {
-        let mut own = containers(pod).filter(|status| status.name == container.name);
-        own.find_map(|status| status.state.terminated.as_ref())
-    };
-    let rest_is_over = pod
-        .spec
-        .init_containers
-        .iter()
-        .filter(|container| is_sidecar(container))
-        .all(|sidecar| {
-            let mut own = containers(pod).filter(|status| status.name == sidecar.name);
-            own.any(|status| status.state.terminated.is_some() || status.state.waiting.is_some())
-        });
-    // One that fails before the others is the end of the pod too.
-    let has_failed_before = || {
-        let mut first = pod
-            .spec
-            .init_containers
-            .iter()
-            .filter(|container| !is_sidecar(container));
-        *of_pod == "Never" && first.any(|container| end_of(container).is_some_and(|end| end.exit_code != 0))
-    };
-    let mut own = pod.spec.containers.iter();
-    let all_ended = !pod.spec.containers.is_empty()
-        && own.all(|container| {
-            let policy = container.restart_policy.as_ref().unwrap_or(of_pod);
-            end_of(container).is_some_and(|end| is_final(policy, end))
-        });
-    rest_is_over && (all_ended || has_failed_before())
-}
-
-/// Returns the container that ended last of those that are not started again, and how, with the others that a pod waits for, if there are
-/// such: sidecars end with the pod.
-pub(super) fn outlasted(pod: &Pod) -> Option<(&Str, &ContainerEnd, Vec<&Str>)> {
-    let end_of = |container: &Container| {
-        let mut own = pod.status.container_statuses.iter();
-        let status = own.find(|status| status.name == container.name)?;
-        let end = status.state.terminated.as_ref()?;
-        end_before_restart(pod, status).is_none().then_some(end)
-    };
-    let all = pod.spec.containers.iter();
-    let ended = all
-        .clone()
-        .filter_map(|container| Some((&container.name, end_of(container)?)));
-    let (container, end) = ended.max_by_key(|(_, end)| end.finished_at)?;
-    let others: Vec<&Str> = all
-        .filter(|container| end_of(container).is_none())
-        .map(|container| &container.name)
-        .collect();
-    (!others.is_empty()).then_some((container, end, others))
-}
-
-/// Returns when the last container ended.
-pub fn last_end(pod: &Pod) -> Option<Time> {
-    let ends = containers(pod).filter_map(|container| container.state.terminated.as_ref()?.finished_at);
-    ends.max()
 }

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::cause::{Cause, Due, Evidence};
-use super::drivers::{PUBLISHING_SECONDS, is_ready, republishing, unready};
-use super::ending::outlasted;
+use super::container::{is_ready, outlasted};
+use super::drivers::{PUBLISHING_SECONDS, republishing, unready};
 use super::reach::publishes_for;
-use super::{EVICTING, MOUNTING_SECONDS, Stages, Stuck, said};
+use super::starting::MOUNTING_SECONDS;
+use super::{EVICTING, Stages, Stuck, said};
 use crate::eviction::{
     Release, claim_eviction, evicting_claims, evicting_taint, pod_eviction, rules_are_guessed,
 };
