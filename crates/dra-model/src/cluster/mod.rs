@@ -378,6 +378,11 @@ impl Cluster {
         only!(ResourceClaim, self.in_namespace(Kind::ResourceClaim, namespace))
     }
 
+    /// Pods of one namespace.
+    pub fn pods_in(&self, namespace: &Str) -> impl Iterator<Item = &Arc<Pod>> {
+        only!(Pod, self.in_namespace(Kind::Pod, namespace))
+    }
+
     /// Disruption budgets of one namespace.
     pub fn budgets_in(&self, namespace: &Str) -> impl Iterator<Item = &Arc<DisruptionBudget>> {
         only!(

@@ -137,9 +137,7 @@ impl Diagnosis {
         let owner = owner.map(|owner| (manager(&owner), owner.kind == "Job"));
         let owner = owner.as_ref().map(|(owner, ends)| (owner.as_str(), *ends));
         let remedy = Remedy::raising(quotas, &quota.namespace, wanted);
-        let claims = cluster
-            .claims()
-            .filter(|claim| claim.metadata.namespace == quota.namespace);
+        let claims = cluster.claims_in(&quota.namespace);
         let unused: Vec<&Arc<Claim>> = claims.filter(|claim| is_unused(cluster, claim)).collect();
         self.fixes.extend(
             unused

@@ -53,9 +53,7 @@ impl OwnerTarget {
 
     /// The same as pods refer to it.
     fn referred(&self, cluster: &Cluster) -> Option<OwnerReference> {
-        let pods = cluster
-            .pods()
-            .filter(|pod| pod.metadata.namespace == self.key.namespace);
+        let pods = cluster.pods_in(&self.key.namespace);
         let mut references = pods.flat_map(|pod| Lineage::of_pod(cluster, pod).references());
         references.find(|reference| self.is(&reference.kind, &reference.name))
     }
@@ -75,11 +73,10 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
     };
     let namespace = &target.key.namespace;
     let is_of_it = |pod: &&Arc<Pod>| {
-        pod.metadata.namespace == *namespace
-            && (reference.uid == pod.metadata.uid && reference.kind == "Pod"
-                || Lineage::of_pod(cluster, pod).has(&reference, namespace))
+        reference.uid == pod.metadata.uid && reference.kind == "Pod"
+            || Lineage::of_pod(cluster, pod).has(&reference, namespace)
     };
-    let mut pods: Vec<&Arc<Pod>> = cluster.pods().filter(is_of_it).collect();
+    let mut pods: Vec<&Arc<Pod>> = cluster.pods_in(namespace).filter(is_of_it).collect();
     let active = pods.iter().filter(|pod| is_active(pod)).count();
     // What has ended, or is being deleted, is over where others are there. Of a rollout, the new pods matter.
     pods.retain(|pod| active == 0 || is_active(pod));
@@ -181,11 +178,9 @@ fn failed_pods(cluster: &Cluster, owner: &Owner, active: usize, now: Time) -> Op
 fn last_of<'c>(cluster: &'c Cluster, owner: &Owner, is_meant: impl Fn(&Pod) -> bool) -> Option<&'c Arc<Pod>> {
     let is_own = |pod: &&Arc<Pod>| {
         let made_by = pod.metadata.controller();
-        pod.metadata.namespace == owner.key.namespace
-            && made_by.is_some_and(|maker| owner.is(maker))
-            && is_meant(pod)
+        made_by.is_some_and(|maker| owner.is(maker)) && is_meant(pod)
     };
-    let pods = cluster.pods().filter(is_own);
+    let pods = cluster.pods_in(&owner.key.namespace).filter(is_own);
     pods.max_by_key(|pod| pod.metadata.creation_timestamp)
 }
 

@@ -156,8 +156,7 @@ pub(super) fn fix(cluster: &Cluster, pod: &Pod, filter: Unsimulated) -> FixItem 
 fn users(cluster: &Cluster, pod: &Pod) -> Vec<Key> {
     let claims = &pod.spec.volumes.claims;
     let is_user = |other: &&std::sync::Arc<Pod>| {
-        other.metadata.namespace == pod.metadata.namespace
-            && other.node().is_some()
+        other.node().is_some()
             && !other.is_terminal()
             && other
                 .spec
@@ -166,7 +165,7 @@ fn users(cluster: &Cluster, pod: &Pod) -> Vec<Key> {
                 .iter()
                 .any(|claim| claims.contains(claim))
     };
-    let users = cluster.pods().filter(is_user);
+    let users = cluster.pods_in(&pod.metadata.namespace).filter(is_user);
     users.map(|other| other.key()).collect()
 }
 

@@ -60,11 +60,9 @@ impl<'c> Stages<'c> {
         sets.flat_map(move |set| {
             let is_its = move |other: &&Arc<Pod>| {
                 let made_by = daemon_set_of(other);
-                other.metadata.namespace == set.key.namespace
-                    && made_by == Some(&set.key.name)
-                    && other.node() == pod.node()
+                made_by == Some(&set.key.name) && other.node() == pod.node()
             };
-            self.cluster.pods().filter(is_its)
+            self.cluster.pods_in(&set.key.namespace).filter(is_its)
         })
     }
 }

@@ -448,9 +448,8 @@ impl Stages<'_> {
         let Some(set) = daemon_set_of(pod) else {
             return false;
         };
-        cluster.pods().any(|other| {
+        cluster.pods_in(&pod.metadata.namespace).any(|other| {
             daemon_set_of(other) == Some(set)
-                && other.metadata.namespace == pod.metadata.namespace
                 && other
                     .node()
                     .and_then(|name| cluster.node(name))

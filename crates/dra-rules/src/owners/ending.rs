@@ -24,11 +24,8 @@ pub fn restarted_with<'c>(cluster: &'c Cluster, pod: &Pod) -> Vec<&'c Arc<Pod>> 
     {
         return Vec::new();
     }
-    let others = cluster.pods().filter(|other| {
-        other.metadata.namespace == pod.metadata.namespace
-            && other.metadata.uid != pod.metadata.uid
-            && group(other) == own
-            && !other.is_terminal()
+    let others = cluster.pods_in(&pod.metadata.namespace).filter(|other| {
+        other.metadata.uid != pod.metadata.uid && group(other) == own && !other.is_terminal()
     });
     others.collect()
 }
@@ -135,13 +132,11 @@ impl Ending {
         };
         let any = |kind| {
             let is_one_of = |other: &Pod| pods.iter().any(|pod| pod.metadata.uid == other.metadata.uid);
-            let others = cluster.pods().filter(|other| {
+            let others = cluster.pods_in(&first.namespace).filter(|other| {
                 let metadata = &other.metadata;
                 // The ReplicaSets of a Deployment are called after it: most other pods need no further look.
                 let controller = metadata.controller();
-                metadata.namespace == first.namespace
-                    && controller
-                        .is_some_and(|controller| controller.name.starts_with(owner.key.name.as_str()))
+                controller.is_some_and(|controller| controller.name.starts_with(owner.key.name.as_str()))
                     && !is_one_of(other)
                     && !other.is_terminal()
                     && !metadata.is_deleting()

@@ -105,12 +105,11 @@ pub fn gathered_with<'c>(cluster: &'c Cluster, pod: &Pod, owner: &Owner) -> Vec<
         return Vec::new();
     };
     let is_one = |other: &&Arc<Pod>| {
-        other.metadata.namespace == pod.metadata.namespace
-            && other.metadata.uid != pod.metadata.uid
+        other.metadata.uid != pod.metadata.uid
             && !other.is_terminal()
             && is_gathered(cluster, other, owner, gathers)
     };
-    cluster.pods().filter(is_one).collect()
+    cluster.pods_in(&pod.metadata.namespace).filter(is_one).collect()
 }
 
 /// Returns what has made all the pods whose nodes are gathered with that of `pod`, with the number of pods that it runs at a time, if these are

@@ -107,12 +107,11 @@ impl Queued {
             return None;
         }
         let is_runnable = |other: &&Arc<Pod>| {
-            other.metadata.namespace == metadata.namespace
-                && other.metadata.label(POD_GROUP) == Some(name)
+            other.metadata.label(POD_GROUP) == Some(name)
                 && other.status.phase != "Failed"
                 && (other.node().is_some() || !other.metadata.is_deleting())
         };
-        let there = cluster.pods().filter(is_runnable).count();
+        let there = cluster.pods_in(&metadata.namespace).filter(is_runnable).count();
         (there < total).then(|| Self {
             workload: metadata.beside(name),
             of: None,

@@ -108,11 +108,9 @@ pub fn replacement<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Arc<Pod>> 
         return None;
     }
     let created = pod.metadata.creation_timestamp?;
-    let newer = cluster.pods().filter(|other| {
+    let newer = cluster.pods_in(&pod.metadata.namespace).filter(|other| {
         let metadata = &other.metadata;
-        let is_kin = metadata.namespace == pod.metadata.namespace
-            && metadata.controller().is_some_and(|other| other.uid == owner.uid);
-        is_kin
+        metadata.controller().is_some_and(|other| other.uid == owner.uid)
             && !other.is_terminal()
             && !metadata.is_deleting()
             && metadata.creation_timestamp.is_some_and(|at| at > created)

@@ -60,12 +60,12 @@ impl Rollout {
         let is_new = |other: &Pod| other.metadata.is_sibling(&pod.metadata);
         let namespace = &pod.metadata.namespace;
         let is_of_it = |other: &&Arc<Pod>| {
-            other.metadata.namespace == *namespace
-                && !other.is_terminal()
-                && Lineage::of_pod(cluster, other).has(&reference, namespace)
+            !other.is_terminal() && Lineage::of_pod(cluster, other).has(&reference, namespace)
         };
-        let (new, old): (Vec<&Arc<Pod>>, Vec<&Arc<Pod>>) =
-            cluster.pods().filter(is_of_it).partition(|other| is_new(other));
+        let (new, old): (Vec<&Arc<Pod>>, Vec<&Arc<Pod>>) = cluster
+            .pods_in(namespace)
+            .filter(is_of_it)
+            .partition(|other| is_new(other));
         let (surge, unavailable) = match strategy {
             Strategy::Recreate => return Self::Ends(old.len(), old.len()),
             Strategy::RollingUpdate { surge, unavailable } => (surge, unavailable),

@@ -3,7 +3,7 @@
 use dra_model::{
     Component, DeviceId, Event, Gate, Key, Kind, NodeSelector, Owner, Pod, PoolId, Quantity, Str, Taint, Time,
 };
-use dra_rules::kubelet::{BrokenLink, MANY_TIMEOUTS, PodStage, Waiting, unscheduled};
+use dra_rules::kubelet::{BrokenLink, MANY_TIMEOUTS, PodStage, STARTING_SECONDS, Waiting, unscheduled};
 use dra_rules::owners::ShutQueue;
 use dra_rules::quota::Refusal;
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
@@ -267,7 +267,8 @@ impl FixItem {
             "AwaitDriver",
             target.unwrap_or_default(),
             format!(
-                "wait until the driver has published its devices for {named}: its pod there started less than 5 minutes ago"
+                "wait until the driver has published its devices for {named}: its pod there started less than {} minutes ago",
+                STARTING_SECONDS / 60
             ),
             "no action needed; if this takes longer, check the logs of the driver's pod there",
         )

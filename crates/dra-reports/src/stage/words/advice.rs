@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::listing::some;
 use crate::words::restore_webhook;
 use dra_model::{DeviceId, Gate, Key, Str, Taint};
-use dra_rules::kubelet::{BrokenLink, DOMAIN_LABEL, Doing, KeptOff, Party, Unplaced};
+use dra_rules::kubelet::{BrokenLink, DOMAIN_LABEL, Doing, KeptOff, Party, STARTING_SECONDS, Unplaced};
 use dra_rules::owners::OwnerName;
 use dra_rules::scheduling::Skips;
 use dra_rules::validation::Webhook;
@@ -77,7 +77,10 @@ pub(in super::super) fn await_devices(node: &str, owner: Option<&OwnerName>, dae
     };
     Text::new(
         format!("wait until {what}: the kubelet retries automatically"),
-        "no action needed, unless this takes longer than 5 minutes",
+        format!(
+            "no action needed, unless this takes longer than {} minutes",
+            STARTING_SECONDS / 60
+        ),
     )
 }
 
@@ -931,7 +934,10 @@ pub(in super::super) fn await_driver(driver: &str, node: &str) -> Text {
 pub(in super::super) fn await_start(driver: &str, node: &str) -> Text {
     Text::new(
         format!("wait until driver {driver} has started on {node}"),
-        "no action needed: the kubelet retries automatically; if its pod is not ready within 5 minutes, check the pod's logs",
+        format!(
+            "no action needed: the kubelet retries automatically; if its pod is not ready within {} minutes, check the pod's logs",
+            STARTING_SECONDS / 60
+        ),
     )
 }
 
