@@ -145,6 +145,8 @@ const CASES: &[Case] = &[
         exits: 0,
         names: &[
             "example.com/drain=yes:NoExecute from devicetaintrule/drain-worker-1",
+            "is to evict the pod, but kube-controller-manager before 1.37.2 ignores",
+            "1. recreate the pod",
             "141290",
         ],
         never: &[],

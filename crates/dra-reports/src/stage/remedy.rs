@@ -443,6 +443,9 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         }
         Cause::DeviceUnhealthy { device, .. } => again(pod, Remedy::by_hand(words::unhealthy(device))),
         Cause::ToBeEvicted {
+            due: Due::PassedOver, ..
+        } => again(pod, place_again(stages.cluster(), pod).note(words::KEPT_OFF)),
+        Cause::ToBeEvicted {
             rule: Some(_),
             due: Due::Unserved(_),
             ..
@@ -700,7 +703,6 @@ fn attach(stages: &Stages<'_>, pod: &Arc<Pod>, device: &DeviceId, attaching: &At
     advice.look(describe_device(device))
 }
 
-/// The driver has to prepare the devices.
 /// The object with the configuration that users have written for the drivers of the pod's devices, as messages call it.
 fn configured(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<String> {
     stages.claims(stage.pod).find_map(|claim| {
@@ -717,6 +719,7 @@ fn configured(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<String> {
     })
 }
 
+/// The driver has to prepare the devices.
 fn of_driver(stages: &Stages<'_>, stage: &PodStage<'_>, node: &str, why: Unprepared) -> Advice {
     let results = || stages.claims(stage.pod).flat_map(|claim| claim.results());
     let said = match stage.stuck.as_ref().map(|stuck| &stuck.cause) {

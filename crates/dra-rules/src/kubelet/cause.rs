@@ -341,6 +341,8 @@ pub enum Due {
     Overdue(Time),
     /// The same, and the rule shows no trace of it: its gate is off by default in the release.
     Unserved(Time),
+    /// Never: the controller passes by what the pod has for extended resources (kubernetes/kubernetes#141290).
+    PassedOver,
 }
 
 impl Cause {

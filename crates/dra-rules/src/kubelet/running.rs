@@ -9,7 +9,7 @@ use super::reach::publishes_for;
 use super::starting::MOUNTING_SECONDS;
 use super::{EVICTING, Stages, Stuck, said};
 use crate::eviction::{
-    Release, claim_eviction, evicting_claims, evicting_taint, pod_eviction, rules_are_guessed,
+    EvictingClaims, Release, claim_eviction, evicting_claims, evicting_taint, pod_eviction, rules_are_guessed,
 };
 use crate::health::{Health, HealthIndex, health_of_claims};
 use dra_allocator::devices::{Taints, keeps_off};
@@ -35,9 +35,18 @@ impl<'c> Stages<'c> {
 
     /// Returns that a taint of a device of the pod evicts it.
     fn evicted(&self, pod: &'c Pod, node: &Str) -> Option<Stuck<'c>> {
-        let release = Release::of(self.cluster.environment());
+        let mut release = Release::of(self.cluster.environment());
         if !release.evicts {
             return None;
+        }
+        let is_passed_over = !release.claims.has_extended()
+            && pod.status.extended_resource_claim_status.is_some()
+            && pod_eviction(self.cluster, pod, release, |claim| {
+                claim_eviction(claim, self.taints(), self.now)
+            })
+            .is_none();
+        if is_passed_over {
+            release.claims = EvictingClaims::OfExtendedResources;
         }
         let taints = self.taints();
         let mut claims = evicting_claims(self.cluster, pod, release);
@@ -59,6 +68,7 @@ impl<'c> Stages<'c> {
             taint,
             rule,
             due: match self.due(node, there.fold(eviction.at, Time::max)) {
+                _ if is_passed_over => Due::PassedOver,
                 Due::Overdue(at) if is_unserved => Due::Unserved(at),
                 due => due,
             },

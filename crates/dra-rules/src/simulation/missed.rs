@@ -9,6 +9,9 @@ use crate::reservation::{PodGroups, claim_names, is_reserved_for, owns, resolves
 use dra_allocator::devices::{RuleSupport, Taints};
 use dra_model::{Claim, Cluster, Component, Environment, Gate, Pod, Str};
 
+/// Why a pod keeps a tainted device that it has for extended resources, before the fix.
+pub const PASSED_OVER: &str = "kube-controller-manager before 1.37.2 ignores claims for extended resources (kubernetes/kubernetes#141290)";
+
 /// A pod that keeps running on a device with a taint that it does not tolerate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct MissedPod {
@@ -87,9 +90,7 @@ fn why(pod: &Pod, claim: &Claim, release: Release, counts: bool, environment: &E
     let extended = pod.status.extended_resource_claim_status.as_ref();
     let is_extended = extended.is_some_and(|status| status.resource_claim_name == claim.metadata.name);
     if is_extended && !release.claims.has_extended() {
-        return "kube-controller-manager before 1.37.2 ignores claims for extended resources \
-               (kubernetes/kubernetes#141290)"
-            .to_owned();
+        return PASSED_OVER.to_owned();
     }
     if counts {
         return match release.rules {

@@ -24,7 +24,7 @@ mod world;
 
 pub use dry_run::DryRun;
 pub use hypothesis::{DeviceChoice, HypothesisError, put_rule, rules_for, selects_any};
-pub use missed::MissedPod;
+pub use missed::{MissedPod, PASSED_OVER};
 pub use otherwise::assumed_gates;
 
 pub use reason::{DeviceReference, ReasonItem};

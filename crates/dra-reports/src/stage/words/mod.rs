@@ -14,6 +14,7 @@ use dra_rules::kubelet::{
 };
 use dra_rules::owners::{Incomplete, OwnerName};
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
+use dra_rules::simulation::PASSED_OVER;
 
 /// Whose turn it is.
 pub fn party_text(party: Party) -> &'static str {
@@ -456,6 +457,7 @@ fn evicts(due: Due) -> String {
     match due {
         Due::Later(at) => format!("evicts the pod at {at}"),
         Due::Now => "evicts the pod".to_owned(),
+        Due::PassedOver => format!("is to evict the pod, but {PASSED_OVER}"),
         Due::Overdue(at) => format!(
             "was due to evict the pod at {at}: the device-taint-eviction-controller of kube-controller-manager may not be running"
         ),
