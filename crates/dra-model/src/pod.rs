@@ -220,6 +220,8 @@ pub struct Volumes {
     /// A directory of the node where plugins register with the kubelet, if mounted: evidence that the pod may belong to
     /// a driver.
     pub plugin_folder: Option<Str>,
+    /// The name of a directory of the kubelet for the sockets of one plugin, if mounted: that of a driver has its name.
+    pub plugin: Option<Str>,
     /// Those with the content of an image: their names and the images.
     pub images: Vec<(Str, Str)>,
 }
@@ -229,6 +231,9 @@ pub struct Volumes {
 /// `DefaultKubeletPluginsRegistrationDirName`, v1.37.2.
 const PLUGINS_REGISTRY: &str = "plugins_registry";
 
+/// Name of the directory with those of the plugins. Mirrors the same file, `DefaultKubeletPluginsDirName`.
+const PLUGINS: &str = "plugins";
+
 impl Part for Volumes {
     fn absent() -> &'static Self {
         const {
@@ -236,6 +241,7 @@ impl Part for Volumes {
                 bind: false,
                 claims: Vec::new(),
                 plugin_folder: None,
+                plugin: None,
                 images: Vec::new(),
             }
         }
@@ -245,7 +251,7 @@ impl Part for Volumes {
 /// Volumes without any of these facts take no memory.
 fn volumes<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Repeated<Volumes>, D::Error> {
     let found = Volumes::deserialize(deserializer)?;
-    if found.bind || found.plugin_folder.is_some() || !found.images.is_empty() {
+    if found.bind || found.plugin_folder.is_some() || found.plugin.is_some() || !found.images.is_empty() {
         return Ok(found.into());
     }
     Ok(Repeated::default())
@@ -282,9 +288,15 @@ impl<'de> Deserialize<'de> for Volumes {
             path: String,
         }
         let all: Vec<Volume> = list(deserializer)?;
-        let mut paths = all
-            .iter()
-            .filter_map(|volume| Some(&volume.host_path.as_ref()?.path));
+        let paths = || {
+            all.iter()
+                .filter_map(|volume| Some(&volume.host_path.as_ref()?.path))
+        };
+        let plugin = |path: &String| {
+            let mut parts = path.trim_end_matches('/').rsplit('/');
+            let last = parts.next()?;
+            (parts.next() == Some(PLUGINS)).then(|| last.into())
+        };
         let claims = all
             .iter()
             .filter_map(|volume| volume.persistent_volume_claim.as_ref());
@@ -296,7 +308,8 @@ impl<'de> Deserialize<'de> for Volumes {
                 .map(|claim| claim.claim_name.clone())
                 .filter(|name| !name.is_empty())
                 .collect(),
-            plugin_folder: paths
+            plugin: paths().find_map(plugin),
+            plugin_folder: paths()
                 .find(|path| path.split('/').any(|part| part == PLUGINS_REGISTRY))
                 .map(|path| path.as_str().into()),
             images: all

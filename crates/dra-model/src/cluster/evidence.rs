@@ -19,6 +19,9 @@ use Component::{ApiServer, ControllerManager, Kubelet, Scheduler};
 /// Reason of the claim controller's event that a claim cannot be made.
 pub const CREATION_EVENT: &str = "FailedResourceClaimCreation";
 
+/// Condition of a PodGroup with what came of the first attempt to schedule it (`schedule_one_podgroup.go`, v1.37.2).
+const INITIALLY_SCHEDULED: &str = "PodGroupInitiallyScheduled";
+
 impl Cluster {
     /// Finds the gates that were on in the writers of the objects. Called once with all objects of a source, because a
     /// part of them proves less.
@@ -82,13 +85,26 @@ impl Cluster {
 
     /// Gates whose value shows in what kube-scheduler and the claim controller say of pods, each with the value and the first such pod.
     ///
-    /// The texts of kube-scheduler are those of the allocator's errors and of `schedule_one_podgroup.go`, `errPodGroupUnschedulable`, v1.37.2.
+    /// The texts of kube-scheduler are those of the allocator's errors, of `schedule_one_podgroup.go`, `errPodGroupUnschedulable`, and of
+    /// `nodeallocatabledynamicresources.go`, `validateNodeAllocatableDRAClaimSharing`, v1.37.2; it judges groups and reports it only with the gate.
     /// The claim controller writes its event only once it has the PodGroup of a member, which it refuses to look up where the gate is off
     /// (`resourceclaim/controller.go`, `syncPod`, v1.37.2).
     fn gates_said(&self) -> BTreeMap<(Component, Gate), (bool, String)> {
         let mut said = BTreeMap::new();
         let needs_groups = self.environment.release().needs_groups;
         let is_of_creation = |event: &&Arc<Event>| event.reason == CREATION_EVENT;
+        for group in self.pod_groups() {
+            if group
+                .status
+                .conditions
+                .iter()
+                .any(|condition| condition.type_ == INITIALLY_SCHEDULED)
+            {
+                let what = format!("kube-scheduler says so of podgroup/{}", group.metadata.key());
+                said.entry((Scheduler, Gate::GenericWorkload))
+                    .or_insert((true, what));
+            }
+        }
         for pod in self.pods() {
             if needs_groups
                 && pod.pod_group().is_some()
@@ -112,6 +128,9 @@ impl Cluster {
             };
             if message.contains("pod group is unschedulable") {
                 say(Gate::GenericWorkload, true);
+            }
+            if message.contains("has a mapped device and cannot be shared across pods") {
+                say(Gate::DRANodeAllocatableResources, true);
             }
             if message.contains("admin access is requested, but the feature is disabled") {
                 say(Gate::DRAAdminAccess, false);
@@ -453,6 +472,33 @@ mod tests {
                 .environment()
                 .gate(ControllerManager, Gate::GenericWorkload);
             assert_eq!(gate.enabled, expected, "{version}");
+        }
+    }
+
+    #[test]
+    fn what_kube_scheduler_reports_only_with_a_gate_shows_it() {
+        let tried = (
+            Kind::PodGroup,
+            r#"{"metadata":{"namespace":"n","name":"g"},"status":{"conditions":[
+                {"type":"PodGroupInitiallyScheduled","status":"False","reason":"Unschedulable"}]}}"#,
+        );
+        let shared = (
+            Kind::Pod,
+            r#"{"metadata":{"namespace":"n","name":"p"},"status":{"conditions":[{"type":"PodScheduled","status":"False",
+                "message":"0/1 nodes are available: 1 node allocatable resource claim c has a mapped device and cannot be shared across pods."}]}}"#,
+        );
+        for (object, gate) in [
+            (tried, Gate::GenericWorkload),
+            (shared, Gate::DRANodeAllocatableResources),
+        ] {
+            let state = |objects: &[(Kind, &str)]| {
+                cluster(Environment::default(), objects)
+                    .environment()
+                    .gate(Scheduler, gate)
+                    .enabled
+            };
+            assert!(!state(&[GROUP]), "{gate}");
+            assert!(state(&[object]), "{gate}");
         }
     }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::words;
 use dra_allocator::{Certainty, Choice};
 use dra_model::{Node, Pod, Str};
-use dra_rules::scheduling::{Judgment, Panic, Scheduler, Start, Verdict, doubts, orders, unlike};
+use dra_rules::scheduling::{Judgment, KnownBug, Panic, Scheduler, Start, Verdict, doubts, orders, unlike};
 
 /// Exactness of an answer, best first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
@@ -31,8 +31,8 @@ pub(crate) struct Trust {
     pub(crate) exactness: Exactness,
     /// Why no further: sentences without a full stop.
     pub(crate) notes: Vec<String>,
-    /// Whether one of these is about a known bug.
-    pub(crate) has_known_bug: bool,
+    /// The known bugs that some of these are about.
+    pub(crate) bugs: Vec<KnownBug>,
     /// The bug that stops the scheduler when it looks at the pod.
     pub(crate) panic: Option<Panic>,
 }
@@ -48,7 +48,7 @@ impl Trust {
         let mut trust = Self::default();
         trust.lower(Exactness::FitOnly, unlike(cluster));
         let told = doubts(cluster, pod, claims);
-        trust.has_known_bug = told.has_bug;
+        trust.bugs = told.bugs;
         trust.panic = told.panic;
         trust.lower(Exactness::FitOnly, told.doubts);
         trust.lower(Exactness::OneOf, orders(cluster, claims));

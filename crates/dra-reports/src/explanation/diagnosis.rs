@@ -11,7 +11,7 @@ use dra_model::{
 use dra_rules::kubelet::{BrokenLink, Doing};
 use dra_rules::owners::{OwnerName, Queued, ShutQueue};
 use dra_rules::reservation::Lacks;
-use dra_rules::scheduling::{AssumedGate, Kept, Obstacle, Panic, Rejection, Spared, Stage};
+use dra_rules::scheduling::{AssumedGate, Kept, KnownBug, Obstacle, Panic, Rejection, Spared, Stage};
 
 use super::absence::Absence;
 use super::events;
@@ -75,6 +75,8 @@ pub struct Diagnosis {
     pub(super) notes: Vec<String>,
     /// Whether a known bug is among the notes.
     pub(super) has_known_bug: bool,
+    /// Those of kube-scheduler.
+    pub(super) bugs: Vec<KnownBug>,
     /// The bug that stops the scheduler when it looks at the pod.
     pub(super) panic: Option<Panic>,
     /// Whether something could not be read.
@@ -474,6 +476,8 @@ pub(crate) enum Beside {
     NoNode(Str),
     /// The scheduler deallocates the claim automatically.
     Deallocated,
+    /// It is so by a known bug of kube-scheduler alone.
+    Bug(KnownBug),
     /// Several nodes publish the pool under one name, so that devices in use on one of them count as in use on the others.
     SamePool(PoolId),
     /// A device plugin hides devices that are free.

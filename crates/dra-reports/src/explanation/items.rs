@@ -230,6 +230,7 @@ const KINDS: &[&str] = &[
     "TolerateTaint",
     "Uncordon",
     "UpgradeKubelet",
+    "UpgradeScheduler",
     "UseClass",
     "UseResource",
     "WaitForDeletion",

@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use self::bound::{allocated_twice, attaching, bound, ended, former_users, stuck_users, told_by_drivers};
 use self::coming::is_of_autoscaler;
-use self::diagnosis::{Answer, Cause, Warning};
+use self::diagnosis::{Answer, Beside, Cause, Warning};
 use self::fact::Often;
 
 use super::allocation::words::claim_from;
@@ -44,15 +44,15 @@ use super::stage::unlisted_text;
 
 use dra_model::{
     Change, Claim, ClaimTemplate, Cluster, Component, ContainerEnd, Event, Gap, Gate, Key, Kind, Meta,
-    Object, OwnerReference, Pod, Str,
+    Object, OwnerReference, Pod, Str, Version,
 };
 use dra_rules::kubelet::is_over;
 
 use dra_rules::quota::Quotas;
 use dra_rules::reservation::{claim_names, is_done, manager, unlisted};
 use dra_rules::scheduling::{
-    Effort, GenerateError, Hanging, Obstacle, Scheduler, Start, Subject, foreign_scheduler, generate_claims,
-    not_simulated, victims,
+    Effort, GenerateError, Hanging, KnownBug, Obstacle, Scheduler, Start, Subject, foreign_scheduler,
+    generate_claims, not_simulated, victims,
 };
 
 pub use super::remedy::Remake;
@@ -475,7 +475,8 @@ impl<'e> Explained<'e> {
     fn start(&self, report: &mut Diagnosis, start: &Start<'_>) {
         let mut trust = Trust::of(self.scheduler, start, self.pod.map(|pod| &**pod));
         report.notes.append(&mut trust.notes);
-        report.has_known_bug |= trust.has_known_bug;
+        report.has_known_bug |= !trust.bugs.is_empty();
+        report.bugs.append(&mut trust.bugs);
         report.panic = trust.panic.take();
         match start {
             Start::Unknown(gaps) => self.unknown(report, gaps),
@@ -527,6 +528,14 @@ impl<'e> Explained<'e> {
             let fixes = otherwise.lacking.iter();
             let fixes = fixes.map(|(gate, components)| FixItem::enable(*gate, components, minor));
             report.fixes.splice(..0, fixes);
+            let decides = |bug: &&KnownBug| {
+                bug.fix.minor <= Version::NEWEST_MINOR
+                    && alone(&cluster.with_release(bug.fix), &units, self.settings).result == Fit::Fits
+            };
+            if let Some(bug) = report.bugs.iter().find(decides).copied() {
+                report.add_beside(Beside::Bug(bug));
+                report.fixes.insert(0, FixItem::upgrade_scheduler(bug));
+            }
         }
         report.assumed_gates = otherwise.gates;
         report.assumed_release = otherwise.release;

@@ -186,8 +186,33 @@ pub(super) fn of_scheduler(
             .fixes
             .extend(group.and_then(|group| FixItem::of_topology(group)));
     }
-    let is_outdated = word.who == Speaker::Scheduler && is_outdated(cluster, pod, &word.said);
-    report.contradict(word, is_outdated);
+    let since = if word.who == Speaker::Scheduler && is_outdated(cluster, pod, &word.said) {
+        Since::Changed
+    } else if word.is_repeated(now) {
+        Since::Retried
+    } else {
+        Since::Unknown
+    };
+    report.contradict(word, since);
+}
+
+/// What is known of the time since a component reported something.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Since {
+    /// Nothing.
+    Unknown,
+    /// What it is about has changed.
+    Changed,
+    /// It has tried again and again, until just now.
+    Retried,
+}
+
+impl Word {
+    /// Returns whether the component has said it so often, and so lately, that it has seen the state as it is.
+    fn is_repeated(&self, now: Time) -> bool {
+        let is_recent = self.at.is_some_and(|at| now.since(at).as_secs() < SILENT_SECONDS);
+        is_recent && self.often.is_some_and(|often| often.times >= MANY_TRIES)
+    }
 }
 
 /// Returns whether kube-scheduler says that it had chosen a node. Mirrors `scheduler/framework/runtime/framework.go`, `RunPreBindPlugins`,
@@ -205,6 +230,9 @@ fn is_of_binding(said: &str) -> bool {
 
 /// Seconds after which a scheduler would have said something about a pod that it looks at.
 const SILENT_SECONDS: u64 = 300;
+
+/// Attempts of a scheduler that are not made within a moment.
+const MANY_TRIES: i32 = 10;
 
 /// Returns since when the scheduler has said nothing about a pod; nothing if it may still do so, or if its events were not read.
 fn silent_since(cluster: &Cluster, pod: &Pod, now: Time) -> Option<Time> {
@@ -304,7 +332,7 @@ pub(super) fn of_kubelet(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod) {
     let Some(word) = word.filter(|word| word.is_newer_than(allocated.max())) else {
         return;
     };
-    report.contradict(word, false);
+    report.contradict(word, Since::Unknown);
 }
 
 /// Returns whether the kubelet complains about the devices of a pod.
@@ -339,16 +367,18 @@ pub(super) fn of_claim_controller(cluster: &Cluster, pod: &Pod, changed: Option<
 }
 
 impl Diagnosis {
-    /// Makes the verdict unknown, as `word` contradicts it, and says what may be behind that: what has changed since, where it `is_outdated`.
-    pub(super) fn contradict(&mut self, word: Word, is_outdated: bool) {
+    /// Makes the verdict unknown, as `word` contradicts it, and says what may be behind that: what is known of the time `since`.
+    pub(super) fn contradict(&mut self, word: Word, since: Since) {
         let who = &word.who;
         if *who == Speaker::ClaimController {
             self.upcoming = None;
         }
-        if is_outdated {
+        if since == Since::Changed {
             self.notes.push(words::HAS_CHANGED.to_owned());
         } else {
-            self.notes.push(words::may_have_changed(who));
+            if since == Since::Unknown {
+                self.notes.push(words::may_have_changed(who));
+            }
             // What is known of bugs stands among the notes already. Another scheduler decides by other rules.
             if let Speaker::OtherScheduler(name) = who {
                 self.notes.push(words::has_other_rules(name));

@@ -1,7 +1,8 @@
 //! Pods of drivers, and their state on a node.
 //!
 //! Nothing of the API says which pod belongs to a driver. A pod is treated as a driver's if it mounts the kubelet's
-//! plugin directory, or if its DaemonSet is named like such plugins; and as a certain driver's if it is named like it.
+//! plugin directory, or if its DaemonSet is named like such plugins; and as a certain driver's if it is named like it, or mounts the
+//! directory of its name.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
@@ -138,7 +139,12 @@ pub fn is_pod_of(driver: &str, pod: &Pod) -> bool {
 }
 
 fn is_named_after(driver: &str, pod: &Pod) -> bool {
-    names(pod).any(|name| is_called_after(driver, name))
+    pod.spec
+        .volumes
+        .plugin
+        .as_deref()
+        .is_some_and(|plugin| plugin == driver)
+        || names(pod).any(|name| is_called_after(driver, name))
 }
 
 /// The names of a pod and of its DaemonSet.

@@ -59,7 +59,8 @@ mod what_if;
 pub use assumptions::{AssumedGate, Hanging};
 pub use binding::{BINDING_TIMEOUT, DeviceBinding, Readiness, binding_timed_out, readiness};
 pub use bugs::{
-    Bug, Exposure, Harm, Panic, Skips, exposures, fixed_in, of_kubelet, of_placed, of_rejected, skips, vendor,
+    Bug, Exposure, Harm, KnownBug, Panic, Skips, exposures, fixed_in, of_kubelet, of_placed, of_rejected,
+    skips, vendor,
 };
 pub use claims::{ClaimProblem, PodClaims, RequestProblem, check_requests, pod_claims};
 pub use crowded::{TooManyCpus, too_many_cpus};

@@ -7,6 +7,7 @@ use dra_rules::kubelet::{BrokenLink, MANY_TIMEOUTS, PodStage, STARTING_SECONDS, 
 use dra_rules::owners::ShutQueue;
 use dra_rules::quota::Refusal;
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
+use dra_rules::scheduling::{KnownBug, fixed_in};
 use dra_rules::validation::Webhook;
 
 use super::super::coming::NoNode;
@@ -812,6 +813,18 @@ impl FixItem {
                 "the rollout may still keep old pods until new ones are ready: check again after it was resumed",
             ),
         )
+    }
+
+    /// Upgrades kube-scheduler to the release that has the fix of a bug, with which it fits.
+    pub(in super::super) fn upgrade_scheduler(bug: KnownBug) -> Self {
+        let fix = fixed_in(bug.fix);
+        let fix = Self::by_hand(
+            "UpgradeScheduler",
+            "kube-scheduler",
+            format!("ask an administrator to upgrade kube-scheduler to {fix}"),
+            "other fixes only work around the bug",
+        );
+        Self { proven: true, ..fix }
     }
 
     /// Enables a gate in components that lack it, of release 1.`minor`.

@@ -3,7 +3,7 @@
 use dra_allocator::{AttemptError, ErrorSubject, Failure};
 use dra_model::{Condition, ContainerEnd, Gate, Key, Pod, Str};
 use dra_rules::owners::{OwnerName, Queued, Retry, ShutQueue};
-use dra_rules::scheduling::{IN_MEMORY_CLAIM, Spared};
+use dra_rules::scheduling::{IN_MEMORY_CLAIM, Spared, fixed_in};
 
 use super::super::absence::{Absence, ForNodes, Nearest};
 use super::super::diagnosis::{
@@ -389,6 +389,11 @@ fn besides(cause: &Cause, known: &Beside) -> String {
         Beside::LeftOver(owner) => format!("{why}: pods of {owner}, which has ended, hold them"),
         Beside::Superseded(owner) => format!("{why}; {owner} has a newer pod template than this pod"),
         Beside::NoNode(autoscaler) => format!("{why}; {autoscaler} adds no node for pods with claims"),
+        Beside::Bug(bug) => format!(
+            "{why}, only by a known bug of kube-scheduler before {} (kubernetes/kubernetes#{})",
+            fixed_in(bug.fix),
+            bug.issue
+        ),
         Beside::Deallocated => format!("{why}; kube-scheduler deallocates it automatically"),
         Beside::Hidden(HiddenByPlugin {
             node,

@@ -646,10 +646,19 @@ pub struct Told {
     pub doubts: Vec<String>,
     /// The answer is the scheduler's, bug and all.
     pub notes: Vec<String>,
-    /// True if some of that is about a bug.
-    pub has_bug: bool,
+    /// The bugs that some of that is about.
+    pub bugs: Vec<KnownBug>,
     /// The bug that crashes kube-scheduler when it evaluates the pod.
     pub panic: Option<Panic>,
+}
+
+/// A bug of kube-scheduler that bears on an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownBug {
+    /// Its issue or pull request.
+    pub issue: u32,
+    /// The release that has the fix.
+    pub fix: Version,
 }
 
 /// That the scheduler ends when it looks at a pod.
@@ -677,7 +686,10 @@ pub(super) fn told(cluster: &Cluster, pod: Option<&Pod>, wanted: &[&Claim], mixe
         if bug.harm == Harm::Status || bug.issue == 136_566 {
             continue;
         }
-        told.has_bug = true;
+        told.bugs.push(KnownBug {
+            issue: bug.issue,
+            fix: exposure.fix,
+        });
         let text = exposure.text(cluster);
         if bug.harm == Harm::Panic {
             let environment = cluster.environment();
