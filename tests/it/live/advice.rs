@@ -996,6 +996,7 @@ const BY_HAND: &[(&str, &str)] = &[
     ("RepairContainer", "the owner of the pod"),
     ("StopPlugin", "an administrator"),
     ("UpgradeKubelet", "an administrator"),
+    ("UpgradeScheduler", "an administrator"),
     ("RestoreNode", "an administrator"),
     ("RestoreWebhook", "an administrator"),
     ("ChangeStrategy", "a command, which live::owners runs"),

@@ -97,7 +97,7 @@ impl StageFact {
                 }
                 *text = without_ids(text, &pod.name);
             }
-            Cause::PrepareRefused { claim, text } | Cause::ClaimUnreadable { claim, text, .. } => {
+            Cause::PrepareRefused { claim, text, .. } | Cause::ClaimUnreadable { claim, text, .. } => {
                 let name = claim.clone();
                 if erase(claim) {
                     let full = format!("{namespace}/{name}");
@@ -260,6 +260,7 @@ mod tests {
                 &|number| Cause::PrepareRefused {
                     claim: claim(number),
                     text: format!("claim n/own-{number}: link is up"),
+                    behind: None,
                 },
                 of_two,
                 "the driver refuses to prepare its claim: claim …: link is up",
@@ -344,6 +345,7 @@ mod tests {
         let [one, other] = shared(["node-1", "node-1"], |number| Cause::PrepareRefused {
             claim: format!("shared-{number}").into(),
             text: "busy".to_owned(),
+            behind: None,
         });
         assert_ne!(one, other);
     }

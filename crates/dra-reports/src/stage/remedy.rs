@@ -15,9 +15,10 @@ use crate::script::{
 use crate::words::{controller, delete_rule};
 use dra_model::{Cluster, DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
-    Attaching, BrokenLink, Cause, Doing, Due, Evidence, KeptOff, Maker, OF_CORES, Party, Plugin, PodStage,
-    Problem, Stages, Unread, Waiting, controllers, crashing_daemons, has_logs, has_stopped, has_word,
-    injects_own, is_of_alignment, is_ready, lacks_network, refuses_host_network, unreachable_registry,
+    Attaching, Behind, BrokenLink, Cause, Doing, Due, Evidence, KeptOff, Maker, OF_CORES, Party, Plugin,
+    PodStage, Problem, Stages, Unread, Waiting, controllers, crashing_daemons, has_logs, has_stopped,
+    has_word, injects_own, is_of_alignment, is_ready, lacks_network, refuses_host_network,
+    unreachable_registry,
 };
 use dra_rules::owners::{OwnerName, is_superseded, replacement};
 use dra_rules::reservation::{Lacks, Origin, Unusable, may_run, unmade, users};
@@ -141,6 +142,32 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         Cause::DriverFails {
             is_left_out: true, ..
         } => of_driver(stages, stage, node, Unprepared::LeftOut),
+        Cause::PrepareRefused {
+            behind: Some(Behind::Reboot(_)),
+            ..
+        } => lost(stages, pod),
+        Cause::PrepareRefused {
+            behind: Some(Behind::Helper(driver, refused)),
+            ..
+        } => {
+            let target = format!("{}/{}", refused.kind.resource(), refused.maker);
+            let message = words::link(driver, &BrokenLink::Refused((**refused).clone()));
+            Advice::new("AdmitDriver", target, message, Remedy::by_hand(words::RETRIES))
+        }
+        Cause::PrepareRefused {
+            behind:
+                Some(Behind::OlderPod {
+                    pod: own,
+                    since,
+                    other,
+                }),
+            ..
+        } => {
+            let text = words::restart_older(own, node, *since, other);
+            let restart =
+                replace_pods(stages.cluster(), &own.namespace, stages.cluster().pod(own)).note(text.how);
+            Advice::new("RestartDriver", format!("pod/{own}"), text.message, restart).look(logs_of(own))
+        }
         Cause::DriverFails { .. } | Cause::PrepareRefused { .. } => {
             let configured = configured(stages, stage);
             let why = configured.map_or(Unprepared::Refused, Unprepared::Configured);
@@ -643,7 +670,14 @@ fn lost(stages: &Stages<'_>, pod: &Arc<Pod>) -> Advice {
         let cause = found.and_then(|found| found.stuck).map(|stuck| stuck.cause);
         matches!(
             cause,
-            Some(Cause::DevicesUnresolvable { .. } | Cause::PreparationForgotten { .. })
+            Some(
+                Cause::DevicesUnresolvable { .. }
+                    | Cause::PreparationForgotten { .. }
+                    | Cause::PrepareRefused {
+                        behind: Some(Behind::Reboot(_)),
+                        ..
+                    }
+            )
         )
     };
     let mut running = others.clone();

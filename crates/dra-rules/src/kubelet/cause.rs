@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::drivers::Plugin;
 use super::heartbeat::Heartbeat;
 use super::problems::Problem;
+use super::refusal::Behind;
 use super::said::Unread;
 use super::{Waiting, is_of_alignment};
 use crate::owners::{Incomplete, OwnerName};
@@ -67,6 +68,8 @@ pub enum Cause {
         claim: Str,
         /// In the driver's words.
         text: String,
+        /// What it goes back to.
+        behind: Option<Behind>,
     },
     /// The driver prepares nothing before what gathers the nodes of pods has all of them.
     NodesMissing {

@@ -20,7 +20,7 @@ use dra_model::{
 };
 
 /// Owner of a driver's pods.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, EnumString)]
 pub enum Maker {
     /// A DaemonSet.
     DaemonSet,
@@ -101,7 +101,7 @@ pub enum BrokenLink {
 }
 
 /// Pods that the API server does not let in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Refused {
     /// The kind of what makes them.
     pub kind: Maker,
@@ -115,6 +115,21 @@ pub struct Refused {
     pub times: i32,
     /// Time at which it said so last.
     pub last: Option<Time>,
+}
+
+impl Refused {
+    /// Of what a component says of what makes the pods.
+    pub(super) fn of(event: &Event) -> Option<Self> {
+        let object = &event.involved_object;
+        Some(Self {
+            kind: object.kind.parse().ok()?,
+            maker: Key::new(object.namespace.clone(), object.name.clone()),
+            component: event.component().clone(),
+            message: event.message.clone(),
+            times: event.times(),
+            last: event.last_seen(),
+        })
+    }
 }
 
 impl BrokenLink {
@@ -529,16 +544,7 @@ fn refused(cluster: &Cluster, driver: &str, set: Option<&Key>) -> Option<Refused
             ),
         }
     };
-    let last = refused_last(cluster.events().filter(is_of_driver))?;
-    let object = &last.involved_object;
-    Some(Refused {
-        kind: object.kind.parse().ok()?,
-        maker: Key::new(object.namespace.clone(), object.name.clone()),
-        component: last.component().clone(),
-        message: last.message.clone(),
-        times: last.times(),
-        last: last.last_seen(),
-    })
+    Refused::of(refused_last(cluster.events().filter(is_of_driver))?)
 }
 
 /// Returns whether a service account may not create slices: no role lets it, or, where roles were not read, an event says that it was refused.

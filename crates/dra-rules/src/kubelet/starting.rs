@@ -201,7 +201,11 @@ impl<'c> Stages<'c> {
                             ..
                         }) if !lasts && others.is_empty() => return None,
                         Some(missing) => missing,
-                        None => Cause::PrepareRefused { claim, text },
+                        None => Cause::PrepareRefused {
+                            behind: self.behind(pod, node, &claim),
+                            claim,
+                            text,
+                        },
                     }
                 }
             }
@@ -462,7 +466,7 @@ impl<'c> Stages<'c> {
 
     /// Returns when the node rebooted after the pod started, as the kubelet reports it. An event of another boot is no
     /// evidence.
-    fn rebooted(&self, pod: &Pod, node: &Str) -> Option<Time> {
+    pub(super) fn rebooted(&self, pod: &Pod, node: &Str) -> Option<Time> {
         let node = self.cluster.node(node)?;
         let began = pod.status.start_time?;
         let events = self.cluster.events_of(Kind::Node, &node.metadata);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::listing::some;
 use crate::words::restore_webhook;
-use dra_model::{DeviceId, Gate, Key, Str, Taint};
+use dra_model::{DeviceId, Gate, Key, Str, Taint, Time};
 use dra_rules::kubelet::{BrokenLink, DOMAIN_LABEL, Doing, KeptOff, Party, STARTING_SECONDS, Unplaced};
 use dra_rules::owners::OwnerName;
 use dra_rules::scheduling::Skips;
@@ -160,7 +160,7 @@ pub(in super::super) fn await_end(other: &Key, ends: bool) -> Text {
 pub(in super::super) fn get_ready(awaited: &Key) -> Text {
     Text::new(
         format!("get pod/{awaited} running, which the driver's message is about"),
-        "the kubelet retries automatically",
+        RETRIES,
     )
 }
 
@@ -168,7 +168,7 @@ pub(in super::super) fn get_ready(awaited: &Key) -> Text {
 pub(in super::super) fn get_daemon_ready(daemon: &Key) -> Text {
     Text::new(
         format!("get pod/{daemon} running: the node does not count until then"),
-        "the kubelet retries automatically",
+        RETRIES,
     )
 }
 
@@ -200,7 +200,7 @@ pub(in super::super) fn create_template() -> Text {
 pub(in super::super) fn start_driver(drivers: &str, node: &str) -> Text {
     Text::new(
         format!("ask the owner of driver {drivers} why its process on {node} exited"),
-        "the kubelet retries automatically",
+        RETRIES,
     )
 }
 
@@ -280,7 +280,7 @@ pub(in super::super) fn enable_cdi(node: &str, runtime: &str) -> Text {
 pub(in super::super) fn reach_registry(host: &str) -> Text {
     Text::new(
         format!("ask an administrator to check that registry {host} is reachable from the node"),
-        "the kubelet retries automatically",
+        RETRIES,
     )
 }
 
@@ -767,7 +767,7 @@ pub(in super::super) fn make_ready(node: &str) -> Text {
 pub(in super::super) fn network(node: &str) -> Text {
     Text::new(
         format!("ask an administrator why the network plugin on {node} is not ready"),
-        "the kubelet retries automatically",
+        RETRIES,
     )
 }
 
@@ -870,9 +870,11 @@ pub(in super::super) fn break_circle(driver: &str, waiting: &Key, has_ended: boo
     )
 }
 
+/// What comes once the cause is gone.
+pub(in super::super) const RETRIES: &str = "the kubelet retries automatically";
+
 /// A driver that does not run on a node.
 pub(in super::super) fn restore(driver: &str, node: &str, what: &Restore<'_>) -> Text {
-    const RETRIES: &str = "the kubelet retries automatically";
     let (what, how) = match what {
         Restore::Run => (format!("run it on {node}"), RETRIES.to_owned()),
         Restore::Labels(labels) => (
@@ -941,6 +943,16 @@ pub(in super::super) fn await_start(driver: &str, node: &str) -> Text {
     )
 }
 
+/// A driver whose pod is older than one that works elsewhere.
+pub(in super::super) fn restart_older(pod: &Key, node: &str, since: Time, other: &str) -> Text {
+    Text::new(
+        format!("restart pod/{pod}, the driver's pod on {node}"),
+        format!(
+            "it runs since {since}, and {other}, where the driver prepares claims, has a newer one; pods on the node keep their devices"
+        ),
+    )
+}
+
 /// A driver that has to register again.
 pub(in super::super) fn restart(driver: &str, node: &str) -> Text {
     Text::new(
@@ -968,6 +980,9 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
         }
         BrokenLink::Refused(refused) if is_of_quota(&refused.message) => {
             "let its namespace admit its pods, for example with a ResourceQuota for their priority class"
+        }
+        BrokenLink::Refused(refused) if refused.message.contains("security context constraint") => {
+            "grant the service account of its pods a SecurityContextConstraints that admits them, such as privileged"
         }
         BrokenLink::Refused(_) => "fix what the API server rejects in its pods",
         BrokenLink::NoPod(

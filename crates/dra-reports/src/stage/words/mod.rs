@@ -9,8 +9,8 @@ use crate::warnings::missing;
 use crate::words::{counted, tainted};
 use dra_model::{ContainerEnd, DeviceId, Gate, Key, Pod, Str, Time};
 use dra_rules::kubelet::{
-    Attaching, BrokenLink, Cause, Doing, Due, Evidence, Failure, Heartbeat, KeptOff, MIG_STATE, Party,
-    Plugin, Problem, Refused, Restarted, Unknown, Unplaced, Unread, Waiting, Waits, has_logs,
+    Attaching, Behind, BrokenLink, Cause, Doing, Due, Evidence, Failure, Heartbeat, KeptOff, MIG_STATE,
+    Party, Plugin, Problem, Refused, Restarted, Unknown, Unplaced, Unread, Waiting, Waits, has_logs,
 };
 use dra_rules::owners::{Incomplete, OwnerName};
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
@@ -57,9 +57,20 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
         Cause::DriverFails { text, .. } => {
             format!("the driver failed to prepare the devices and gave no reason: {text}")
         }
-        Cause::PrepareRefused { claim, text } => {
-            let claim = named(claim);
-            format!("the driver refuses to prepare {claim}: {text}")
+        Cause::PrepareRefused { claim, text, behind } => {
+            let refuses = format!("the driver refuses to prepare {}: {text}", named(claim));
+            match behind {
+                Some(Behind::Reboot(at)) => {
+                    format!("the node rebooted at {at}, after the pod had run, and {refuses}")
+                }
+                Some(Behind::Helper(_, refused)) => format!(
+                    "{refuses}; {}/{}, which the driver needs for the claim, gets no pod: {}",
+                    refused.kind.resource(),
+                    refused.maker,
+                    refused.message
+                ),
+                Some(Behind::OlderPod { .. }) | None => refuses,
+            }
         }
         Cause::NodesMissing {
             owner,
