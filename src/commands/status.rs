@@ -245,6 +245,12 @@ fn headline(status: &ClusterStatus, doc: &mut Doc) {
     {
         doc.command("Findings: ", &check);
     }
+    let mut usage = status.usage.iter().flatten();
+    if usage.any(|item| item.pending_claims > 0)
+        && let Ok(explain) = Command::dra("explain").arg("-A").here().done()
+    {
+        doc.command("Pending: ", &explain);
+    }
     doc.gap();
 }
 

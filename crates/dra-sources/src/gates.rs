@@ -5,7 +5,9 @@
 use k8s_openapi::apimachinery::pkg::version::Info;
 use serde_json::Value;
 
-use dra_model::{Component, Environment, Evidence, Gate, GateState, ReleaseEvidence, Stage, Version, json};
+use dra_model::{
+    Component, Environment, Evidence, Gate, GateState, Node, ReleaseEvidence, Stage, Time, Version, json,
+};
 
 /// A release of Kubernetes, as far as rules depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -237,13 +239,33 @@ fn image_version(image: &str) -> Option<Version> {
     tag.starts_with('v').then(|| tag.parse().ok())?
 }
 
-/// The release of a node's kubelet.
-pub(crate) fn kubelet_version(json: &[u8]) -> Option<Version> {
-    let node: Value = json::from_slice(json).ok()?;
-    node["status"]["nodeInfo"]["kubeletVersion"]
-        .as_str()?
-        .parse()
-        .ok()
+/// What kubelets show of the cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Kubelets {
+    /// The newest release.
+    pub(crate) newest: Option<Version>,
+    /// When one whose node is ready reported last.
+    pub(crate) reported: Option<Time>,
+}
+
+impl Kubelets {
+    /// That of one node.
+    pub(crate) fn of(node: &Node) -> Self {
+        let ready = node.ready().filter(|ready| ready.status == "True");
+        Self {
+            newest: node.status.node_info.kubelet_version.parse().ok(),
+            reported: ready.and_then(|ready| ready.last_heartbeat_time),
+        }
+    }
+
+    /// Those of both.
+    #[must_use]
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            newest: self.newest.max(other.newest),
+            reported: self.reported.max(other.reported),
+        }
+    }
 }
 
 /// Component and arguments of a static control plane pod.

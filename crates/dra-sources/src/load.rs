@@ -22,7 +22,7 @@ use super::destination::FileIdentity;
 use super::examples;
 use super::files;
 use super::files::{Limits, ReadError, ReadOptions, Source, read_parallel};
-use super::gates::{ControlPlanePod, VersionSettings};
+use super::gates::{ControlPlanePod, Kubelets, VersionSettings};
 use super::needs::{Loaded, Needs, Observer, Problem};
 use dra_model::{
     ClusterBuilder, Condition, Environment, Gap, Kind, NewerFields, Object, Owners, ReleaseEvidence,
@@ -335,8 +335,8 @@ struct Collected {
     /// Kinds that an object refers to.
     referred: BTreeSet<Kind>,
     control_plane: Vec<ControlPlanePod>,
-    /// The newest kubelet of nodes that are not among the objects.
-    kubelet: Option<Version>,
+    /// The kubelets of nodes that are not among the objects.
+    kubelets: Kubelets,
     /// Profiles of kube-scheduler, by the configurations that the files hold.
     profiles: Vec<Vec<SchedulerProfile>>,
     /// Objects of other kinds.
@@ -376,7 +376,7 @@ impl Collected {
             self.builder.add(object);
         }
         self.control_plane.extend(decoded.control_plane);
-        self.kubelet = self.kubelet.max(decoded.kubelet);
+        self.kubelets = self.kubelets.and(decoded.kubelets);
         self.profiles.extend(decoded.profiles);
         self.owners.extend(decoded.owners);
         self.old_versions.extend(decoded.old_versions);
@@ -492,7 +492,7 @@ impl Collected {
         let mut builder = std::mem::take(&mut self.builder);
         if environment.read_at.is_none()
             && let Some(started) = request.started
-            && let Some(newest) = newest_time(builder.objects(), started)
+            && let Some(newest) = newest_time(builder.objects(), self.kubelets, started)
         {
             environment.assumed_now = Some(newest);
             self.loaded.warnings.push(format!(
@@ -617,11 +617,7 @@ impl Collected {
     /// its release. Fields that an older control plane drops show a newer one.
     fn shown_release(&mut self) -> Option<(Version, &'static str)> {
         let objects = self.builder.objects_mut();
-        let kubelets = objects.iter().filter_map(|object| match object {
-            Object::Node(node) => node.status.node_info.kubelet_version.parse().ok(),
-            _ => None,
-        });
-        let newest = kubelets.chain(self.kubelet).max()?;
+        let newest = self.kubelets.and(kubelets(objects)).newest?;
         let fields = NewerFields::since(objects).map(Version::minor);
         let oldest = Version::minor(Version::OLDEST_MINOR);
         Some(match fields.filter(|fields| *fields > newest) {
@@ -639,16 +635,18 @@ impl Collected {
 /// `updateNodeStatus`, v1.37.2), and some for the clocks.
 const REPORTING_SECONDS: u64 = 600;
 
-/// The newest time of `objects` before `started`, where the kubelets of ready nodes show that the objects were read long before that.
-fn newest_time(objects: &[Object], started: Time) -> Option<Time> {
-    let reported = objects.iter().filter_map(|object| match object {
-        Object::Node(node) => {
-            let ready = node.ready()?;
-            ready.last_heartbeat_time.filter(|_| ready.status == "True")
-        }
+/// The kubelets of the nodes among `objects`.
+fn kubelets(objects: &[Object]) -> Kubelets {
+    let nodes = objects.iter().filter_map(|object| match object {
+        Object::Node(node) => Some(Kubelets::of(node)),
         _ => None,
     });
-    let reported = reported.max()?;
+    nodes.fold(Kubelets::default(), Kubelets::and)
+}
+
+/// The newest time of `objects` before `started`, where the kubelets of ready nodes show that the objects were read long before that.
+fn newest_time(objects: &[Object], others: Kubelets, started: Time) -> Option<Time> {
+    let reported = kubelets(objects).and(others).reported?;
     if started.since(reported).as_secs() < REPORTING_SECONDS {
         return None;
     }
@@ -664,7 +662,8 @@ fn newest_time(objects: &[Object], started: Time) -> Option<Time> {
         let newest = conditions.iter().filter_map(of_condition).max();
         [object.metadata().creation_timestamp, event, newest]
     });
-    times.flatten().filter(|time| *time <= started).max()
+    let times = times.flatten().chain([reported]);
+    times.filter(|time| *time <= started).max()
 }
 
 /// Returns what the files are called for people.
@@ -697,7 +696,7 @@ mod tests {
                 (Kind::Pod, pod),
             ];
             let objects = all.map(|(kind, json)| Object::from_json(kind, json.as_bytes()).unwrap());
-            newest_time(&objects, started.parse().unwrap()).map(|time| time.to_string())
+            newest_time(&objects, Kubelets::default(), started.parse().unwrap()).map(|time| time.to_string())
         };
         let two_days_later = "2026-11-30T10:00:00Z";
         assert_eq!(

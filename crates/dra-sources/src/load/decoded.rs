@@ -7,7 +7,7 @@ use super::parts::Parts;
 use super::unknown::UnknownFields;
 use crate::decode::{Decoder, group_version};
 use crate::files::{Found, ItemBatch, ListHead, Origin, RawItem};
-use crate::gates::{ControlPlanePod, kubelet_version};
+use crate::gates::{ControlPlanePod, Kubelets};
 use crate::gone;
 use crate::needs::{Needs, Problem};
 use crate::recognize::{Recognized, listed, recognize};
@@ -25,8 +25,8 @@ pub(super) struct Decoded {
     /// Problems of objects that decide nothing.
     pub(super) harmless: Vec<Problem>,
     pub(super) control_plane: Vec<ControlPlanePod>,
-    /// The newest kubelet of nodes that are not needed themselves.
-    pub(super) kubelet: Option<Version>,
+    /// The kubelets of nodes that are not needed themselves.
+    pub(super) kubelets: Kubelets,
     /// Profiles in the kube-scheduler configurations, one entry each.
     pub(super) profiles: Vec<Vec<SchedulerProfile>>,
     /// Objects of other kinds, which may be owners.
@@ -137,8 +137,10 @@ impl Decoded {
             self.control_plane.extend(ControlPlanePod::of(&item.json));
         }
         if !needs.contains(kind) {
-            if kind == Kind::Node && needs.wants_gates() {
-                self.kubelet = self.kubelet.max(kubelet_version(&item.json));
+            if kind == Kind::Node
+                && let Ok(Object::Node(node)) = Object::from_json(kind, &item.json)
+            {
+                self.kubelets = self.kubelets.and(Kubelets::of(&node));
             }
             return;
         }
