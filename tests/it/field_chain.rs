@@ -4214,6 +4214,69 @@ const CASES: &[Case] = &[
         has: &["2 of missing nodes"],
         has_not: &[],
     },
+    // Drivers say what fails, and objects show why.
+    Case {
+        ask: "explain deployment/infer -n=task-runtime --complete",
+        file: "claim-refused-since-a-reboot",
+        code: 1,
+        has: &[
+            "the node rebooted at 2026-11-30T08:26:00Z",
+            "1. recreate the pod",
+            "kubectl delete pod/infer-6c9f7d5b84-zx8lq",
+        ],
+        has_not: &["1. ask the owner"],
+    },
+    // Its driver's pod has no word of the driver's name, and mounts the directory of its socket.
+    Case {
+        ask: "explain driver/hami-core-gpu.project-hami.io --complete",
+        file: "claim-refused-since-a-reboot",
+        code: 0,
+        has: &["node-agent"],
+        has_not: &[],
+    },
+    Case {
+        ask: "explain pod/test-pod -n=gpu-test-mps --complete",
+        file: "daemon-of-a-claim-is-refused",
+        code: 1,
+        has: &[
+            "replicaset/nvidia-dra-driver-gpu/mps-control-daemon-",
+            "gets no pod",
+            "1. ask the owner of driver gpu.nvidia.com to grant the service account of its pods a SecurityContextConstraints",
+        ],
+        has_not: &["correct the configuration"],
+    },
+    Case {
+        ask: "explain pod/llama-0 -n=vllm --complete",
+        file: "driver-older-than-on-other-nodes",
+        code: 1,
+        has: &["1. restart pod/nvidia-dra-driver-gpu/", "worker-gpu-1"],
+        has_not: &["1. ask the owner"],
+    },
+    // What kube-scheduler says shows which gates it has on.
+    Case {
+        ask: "explain pod/quote -n=rt --complete",
+        file: "claim-of-cpus-is-for-one-pod",
+        code: 1,
+        has: &["cannot be shared across pods"],
+        has_not: &["fits on 1 of 1", "unknown bug"],
+    },
+    Case {
+        ask: "explain pod/rank-1 -n=ml --complete",
+        file: "gang-takes-the-whole-first",
+        code: 1,
+        has: &["podgroup/ml/pair"],
+        has_not: &["fits on 1 of 1", "unknown bug"],
+    },
+    Case {
+        ask: "explain pod/fw-1 -n=net --complete",
+        file: "counters-charged-twice-by-1.36",
+        code: 1,
+        has: &[
+            "only by a known bug of kube-scheduler before 1.37.0 (kubernetes/kubernetes#140437)",
+            "1. ask an administrator to upgrade kube-scheduler to 1.37.0 (tested",
+        ],
+        has_not: &[],
+    },
 ];
 
 #[test]
