@@ -13,7 +13,7 @@ use crate::needs::{Needs, Problem};
 use crate::recognize::{Recognized, listed, recognize};
 use crate::scheduler_config::profiles;
 use crate::upgrade::UpgradeError;
-use dra_model::{Kind, Object, Owners, SchedulerProfile, Str, Version, json};
+use dra_model::{Kind, Object, Owners, SchedulerProfile, Str, json};
 
 /// Content of one batch.
 #[derive(Default)]
