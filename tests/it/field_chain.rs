@@ -4277,6 +4277,13 @@ const CASES: &[Case] = &[
         ],
         has_not: &[],
     },
+    Case {
+        ask: "explain job/bench-1 -n=team-a --complete",
+        file: "workload-refused-before-a-restart",
+        code: 1,
+        has: &["1. delete workload/team-a/job-bench-1-4c0de if deviceClassMappings"],
+        has_not: &["1. add the DeviceClass"],
+    },
 ];
 
 #[test]

@@ -33,6 +33,9 @@ pub fn is_queued(pod: &Pod) -> bool {
     })
 }
 
+/// What the pods of Kueue are called.
+const CONTROLLER: &str = "kueue-controller-manager";
+
 /// When Kueue tries a Workload again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Retry {
@@ -50,6 +53,9 @@ pub enum Retry {
     WithTemplate,
     /// When Kueue is started with a configuration that maps the classes of its claims.
     WithMapping,
+    /// The same, and Kueue was started since. Without its integration of DRA it does not look at what it has refused before
+    /// (kubernetes-sigs/kueue#13969).
+    Anew,
     /// When all pods of the pod group are there: it makes no Workload for them before.
     WithPods {
         /// Number of those that are there.
@@ -87,7 +93,7 @@ impl Queued {
         let mut uids: BTreeSet<&Str> = lineage.uids().collect();
         uids.insert(&pod.metadata.uid);
         match Self::workload(cluster, &pod.metadata, &uids) {
-            Some(workload) => Self::of(workload),
+            Some(workload) => Self::of(workload).map(|queued| queued.seen(cluster)),
             None => Self::short_group(cluster, pod),
         }
     }
@@ -123,10 +129,22 @@ impl Queued {
         })
     }
 
+    /// The same with what the pods of Kueue show.
+    fn seen(mut self, cluster: &Cluster) -> Self {
+        let has_restarted = |pod: &Arc<Pod>| {
+            let is_ready = pod.condition("Ready").is_some_and(|ready| ready.status == "True");
+            is_ready && pod.metadata.name.starts_with(CONTROLLER) && pod.status.start_time > self.since
+        };
+        if self.retry == Retry::WithMapping && self.since.is_some() && cluster.pods().any(has_restarted) {
+            self.retry = Retry::Anew;
+        }
+        self
+    }
+
     /// The Workload in the place of an owner, or that it is itself.
     pub fn of_owner(cluster: &Cluster, owner: &Owner) -> Option<Self> {
         if owner.group == KUEUE && owner.kind == "Workload" {
-            return Self::of(owner);
+            return Self::of(owner).map(|queued| queued.seen(cluster));
         }
         let metadata = Meta {
             namespace: owner.key.namespace.clone(),
@@ -145,7 +163,8 @@ impl Queued {
     }
 
     fn find(cluster: &Cluster, metadata: &Meta, uids: &BTreeSet<&Str>) -> Option<Self> {
-        Self::workload(cluster, metadata, uids).and_then(Self::of)
+        let found = Self::workload(cluster, metadata, uids).and_then(Self::of);
+        found.map(|queued| queued.seen(cluster))
     }
 
     fn workload<'c>(cluster: &'c Cluster, metadata: &Meta, uids: &BTreeSet<&Str>) -> Option<&'c Owner> {

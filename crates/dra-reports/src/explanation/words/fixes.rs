@@ -635,6 +635,12 @@ pub(in super::super) fn requeued(queued: &Queued) -> (String, &'static str) {
             "add the DeviceClass to deviceClassMappings in the configuration of kueue-controller-manager, and restart it".to_owned(),
             "if the class is there already, only restart it: it reads its configuration when it starts, and tries the Workload again. Ask the administrator of Kueue",
         ),
+        Retry::Anew => (
+            format!(
+                "delete workload/{workload} if deviceClassMappings in the configuration of kueue-controller-manager has the DeviceClass by now; otherwise add it"
+            ),
+            "kueue-controller-manager was started after it had refused the Workload, and may not look at it again: Kueue creates it anew for what it stands for",
+        ),
         Retry::Never => (
             format!("act on Kueue's message about workload/{workload}, then recreate {of}"),
             "waiting will not help: Kueue does not retry an unchanged workload. Its message names what to change: Kueue's configuration or \

@@ -667,7 +667,9 @@ fn queued(queued: &Queued) -> String {
     } = queued;
     let state = match retry {
         Retry::Automatic | Retry::WithQueue | Retry::WithName | Retry::WithQuota => "does not admit",
-        Retry::WhenActive | Retry::WithTemplate | Retry::WithMapping | Retry::Never => "has given up on",
+        Retry::WhenActive | Retry::WithTemplate | Retry::WithMapping | Retry::Anew | Retry::Never => {
+            "has given up on"
+        }
         Retry::WithPods { there, total } => {
             return format!(
                 "Kueue waits for all pods of pod group {}: {there} of {total} are there",
