@@ -189,10 +189,11 @@ impl Meta {
 }
 
 /// Annotations of other domains that a rule reads.
-const READ: [&str; 5] = [
+const READ: [&str; 6] = [
     "kueue.x-k8s.io/pod-group-fast-admission",
     "kueue.x-k8s.io/pod-group-total-count",
     "machineconfiguration.openshift.io/state",
+    "pod-group-name",
     "scheduling.k8s.io/group-name",
     "weave.works/kured-reboot-in-progress",
 ];

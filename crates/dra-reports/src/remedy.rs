@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::script::{self, NoCommand, Script, Then};
 use crate::words;
+use dra_model::names::is_within;
 use dra_model::{
     Claim, ClaimSpec, ClaimTemplate, Cluster, Component, ConsumerReference, Environment, Gate, Key, Kind,
     Meta, OwnerReference, Pod, Str,
@@ -135,11 +136,7 @@ fn is_of_kubernetes(finalizer: &str) -> bool {
     let Some((domain, _)) = finalizer.split_once('/') else {
         return true;
     };
-    let is_below = |parent: &str| {
-        let rest = domain.strip_suffix(parent);
-        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-    };
-    is_below("kubernetes.io") || is_below("k8s.io")
+    is_within(domain, "kubernetes.io") || is_within(domain, "k8s.io")
 }
 
 /// The key of the taint for a device that cannot be attached.

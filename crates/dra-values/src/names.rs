@@ -134,3 +134,9 @@ pub fn c_identifier(text: &str) -> Vec<String> {
             .to_owned(),
     ]
 }
+
+/// Returns whether the domain `name` is `domain`, or below it.
+pub fn is_within(name: &str, domain: &str) -> bool {
+    let rest = name.strip_suffix(domain);
+    rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}

@@ -10,6 +10,7 @@ use super::words::advice::describe;
 use super::words::fixes as words;
 use crate::remedy::Remedy;
 use crate::script::{self, Command, NoCommand, Resource, Script};
+use dra_model::names::is_within;
 use dra_model::{Key, Kind, Pod, Str, Time};
 use dra_rules::owners::{KUEUE, POD_GROUP, PREBUILT, Queued, Retry};
 use dra_rules::reservation::manager;
@@ -35,7 +36,7 @@ pub(super) fn lifted(
     let owned = owned.into_iter().filter_map(|gate| {
         let (domain, _) = gate.split_once('/')?;
         match &overdue {
-            Some((workload, since)) if is_kueue(domain) => Some(unremoved(gate, workload, *since)),
+            Some((workload, since)) if is_within(domain, KUEUE) => Some(unremoved(gate, workload, *since)),
             _ => Some(awaited(pod, gate, domain, queued)),
         }
     });
@@ -44,10 +45,6 @@ pub(super) fn lifted(
 
 /// Seconds after which Kueue has removed the gates of what it admitted.
 const OVERDUE_SECONDS: u64 = 300;
-
-fn is_kueue(domain: &str) -> bool {
-    domain == KUEUE || domain.ends_with(".kueue.x-k8s.io")
-}
 
 /// A gate that Kueue should have removed.
 fn unremoved(gate: &Str, workload: &Key, since: Time) -> FixItem {
@@ -58,7 +55,7 @@ fn unremoved(gate: &Str, workload: &Key, since: Time) -> FixItem {
 /// A gate that the controller of `domain` removes.
 fn awaited(pod: &Pod, gate: &Str, domain: &str, queued: Option<&Queued>) -> FixItem {
     let key = pod.key();
-    let is_kueue = is_kueue(domain);
+    let is_kueue = is_within(domain, KUEUE);
     let by_queue = queued.filter(|_| is_kueue);
     if let Some(queued) = by_queue.filter(|queued| queued.retry != Retry::Automatic) {
         return requeued(queued);

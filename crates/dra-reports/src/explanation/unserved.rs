@@ -9,6 +9,7 @@ use super::groups::spec_of;
 use super::items::DeviceCount;
 use super::words;
 use dra_allocator::devices::{ClassSelectors, Match};
+use dra_model::names::is_within;
 use dra_model::{Key, Node, PoolId, Str, Time};
 use dra_rules::kubelet::{self, BrokenLink, KeptOff, Stages, fewer_than_alike, offered_by_plugin};
 use dra_rules::scheduling::{Cycle, drivers_named};
@@ -183,8 +184,8 @@ fn is_of_other_kind(link: &BrokenLink, driver: &str, node: &Node) -> bool {
         return false;
     };
     let is_general = |key: &str| {
-        let domain = key.split_once('/').map(|(domain, _)| domain);
-        domain.is_some_and(|domain| domain == "kubernetes.io" || domain.ends_with(".kubernetes.io"))
+        key.split_once('/')
+            .is_some_and(|(domain, _)| is_within(domain, "kubernetes.io"))
     };
     let is_off = |value: &str| matches!(value, "" | "false" | "no" | "none" | "off" | "disabled");
     let has_other = |(key, value): &(Str, Str)| {

@@ -11,6 +11,7 @@ use super::{Code, Finding, Look, words};
 use crate::driver_chain::unmatched_selector;
 use crate::script::{Command, delete, describe_pool};
 use crate::stage::{look_at_link, mend_link, pods_on};
+use dra_model::names::is_within;
 use dra_model::{
     Cluster, Component, Gate, INSTANCE_TYPE, Key, Kind, Meta, Node, Pod, Pool, PoolId, Slice, Str,
 };
@@ -113,12 +114,9 @@ fn is_hardware(label: &str) -> bool {
 /// Whether a label may tell what a machine is for. Those of Kubernetes tell where it is, what runs on it, and what it is called.
 fn sets_apart(label: &str) -> bool {
     let domain = label.split_once('/').map_or("", |(domain, _)| domain);
-    let is_of = |of: &str| {
-        domain
-            .strip_suffix(of)
-            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-    };
-    is_hardware(label) || !(is_of("kubernetes.io") || is_of("k8s.io") || domain.starts_with("topology."))
+    let is_general =
+        is_within(domain, "kubernetes.io") || is_within(domain, "k8s.io") || domain.starts_with("topology.");
+    is_hardware(label) || !is_general
 }
 
 /// Whether so many of the nodes that are alike are enough to expect the same of the others.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Lineage, OwnerName};
+use dra_model::names::is_within;
 use dra_model::{Cluster, Condition, Key, Kind, Meta, Owner, Pod, Str, Time};
 
 /// The API group of Kueue.
@@ -27,10 +28,7 @@ pub const PREBUILT: &str = "kueue.x-k8s.io/prebuilt-workload-name";
 /// Returns whether a gate of Kueue holds the pod back.
 pub fn is_queued(pod: &Pod) -> bool {
     let mut gates = pod.spec.scheduling_gates.iter();
-    gates.any(|gate| {
-        let domain = gate.name.split('/').next().unwrap_or_default();
-        domain == KUEUE || domain.strip_suffix(KUEUE).is_some_and(|rest| rest.ends_with('.'))
-    })
+    gates.any(|gate| is_within(gate.name.split('/').next().unwrap_or_default(), KUEUE))
 }
 
 /// What the pods of Kueue are called.

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::requests::{Amounts, is_sidecar, pod_requests};
+use dra_model::names::is_within;
 use dra_model::{
     AllocationMode, CLASS_RESOURCE, Claim, Class, Cluster, Component, Container, DeviceRequest, Gate, Key,
     Kind, Meta, Node, OwnerReference, Pod, Quantity, Request, Str, lookup,
@@ -129,11 +130,10 @@ pub fn unoffered<'c>(cluster: &'c Cluster, pod: &Pod) -> Vec<Unoffered<'c>> {
 /// Returns whether a class, or a driver that it names, has the domain of a resource: `gpu.example.com` that of `example.com/gpu`.
 fn has_domain_of(class: &Class, resource: &str) -> bool {
     let domain = resource.split_once('/').map_or("", |(domain, _)| domain);
-    let has_domain = |name: &str| {
-        let rest = name.strip_suffix(domain);
-        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-    };
-    has_domain(&class.metadata.name) || drivers_named(class).iter().any(|driver| has_domain(driver))
+    is_within(&class.metadata.name, domain)
+        || drivers_named(class)
+            .iter()
+            .any(|driver| is_within(driver, domain))
 }
 
 /// Returns whether one of `claims` requests the devices that an extended resource stands for, as far as names tell.
