@@ -113,6 +113,12 @@ impl Owner {
         all.find(|condition| condition.type_ == type_ && condition.status == status)
     }
 
+    /// Returns whether it belongs to an object with one of these UIDs.
+    pub fn refers_to(&self, uids: &BTreeSet<&Str>) -> bool {
+        let mut references = self.references.iter();
+        references.any(|owner| !owner.uid.is_empty() && uids.contains(&owner.uid))
+    }
+
     /// True if it says that its work has ended. Pods of it may run on, as those of a RayJob without `shutdownAfterJobFinishes`.
     pub fn has_ended(&self) -> bool {
         const ENDED: [&str; 4] = ["Complete", "Succeeded", "Failed", "Finished"];

@@ -12,7 +12,7 @@ use super::words::{self, Forbidden};
 use super::{Code, Finding, Look};
 use crate::script::{Command, merge};
 use dra_model::{Bare, Claim, Component, DeviceId, Gate, Key, Kind, Meta, Str};
-use dra_rules::validation::ADMIN_ACCESS;
+use dra_rules::validation::{ADMIN_ACCESS, allows_admin_access};
 
 /// A claim or template that requests admin access.
 struct Asker<'a> {
@@ -38,7 +38,7 @@ pub(super) fn look(look: &mut Look<'_>) {
         let askers = askers
             .get(&namespace.metadata.name)
             .map_or(&[][..], Vec::as_slice);
-        if allows(namespace) {
+        if allows_admin_access(namespace) {
             open(look, namespace, askers);
         } else {
             for asker in askers {
@@ -53,13 +53,6 @@ pub(super) fn look(look: &mut Look<'_>) {
     if look.wants(Code::AdminNotAllowed) && !unread.is_empty() {
         look.found.unknown.add(words::unknown_namespaces(&unread));
     }
-}
-
-fn allows(namespace: &Bare) -> bool {
-    namespace
-        .metadata
-        .label(ADMIN_ACCESS)
-        .is_some_and(|value| value == "true")
 }
 
 fn held(claim: &Claim) -> BTreeSet<DeviceId> {

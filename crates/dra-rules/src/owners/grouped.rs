@@ -1,7 +1,5 @@
 //! Messages of other schedulers about a pod's group.
 
-use std::collections::BTreeSet;
-
 use super::Lineage;
 use dra_model::{Cluster, Event, Owner, Pod, Str, Time, is_similar};
 
@@ -94,17 +92,12 @@ pub fn shut_queue(cluster: &Cluster, pod: &Pod) -> Option<ShutQueue> {
 
 fn group_of<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Owner> {
     let lineage = Lineage::of_pod(cluster, pod);
-    let mut uids: BTreeSet<&Str> = lineage.uids().collect();
-    uids.insert(&pod.metadata.uid);
+    let uids = lineage.uids_with(pod);
     let owners = &cluster.environment().owners;
     let namespace = &pod.metadata.namespace;
     let mut groups = GROUPS
         .iter()
         .flat_map(|(group, kind)| owners.of_kind(group, kind, namespace));
     let names = GROUP_NAMES.map(|annotation| pod.metadata.annotation(annotation));
-    groups.find(|group| {
-        let mut references = group.references.iter();
-        references.any(|owner| !owner.uid.is_empty() && uids.contains(&owner.uid))
-            || names.contains(&Some(&group.key.name))
-    })
+    groups.find(|group| group.refers_to(&uids) || names.contains(&Some(&group.key.name)))
 }

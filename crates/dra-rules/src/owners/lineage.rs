@@ -1,5 +1,7 @@
 //! The controllers above an object, up to the last one that is known.
 
+use std::collections::BTreeSet;
+
 use super::gathering::gathering;
 use super::name::OwnerName;
 use dra_model::{Cluster, Key, Kind, Meta, Owner, OwnerReference, Pod, Str};
@@ -173,12 +175,13 @@ impl Lineage {
         self.links.iter().map(Link::reference).collect()
     }
 
-    /// The UIDs of those that are known by more than their names.
-    pub fn uids(&self) -> impl Iterator<Item = &Str> {
-        self.links
-            .iter()
-            .map(|link| &link.uid)
+    /// The UIDs of those that are known by more than their names, and that of `pod`.
+    pub fn uids_with<'u>(&'u self, pod: &'u Pod) -> BTreeSet<&'u Str> {
+        let known = self.links.iter().map(|link| &link.uid);
+        known
             .filter(|uid| !uid.is_empty())
+            .chain([&pod.metadata.uid])
+            .collect()
     }
 
     /// Those above an object with this metadata, as far as the cluster has them, or labels and names tell.

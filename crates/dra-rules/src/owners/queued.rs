@@ -88,10 +88,8 @@ impl Queued {
     /// The Workload in the place of `pod`, or of what is above it.
     pub fn of_pod(cluster: &Cluster, pod: &Pod) -> Option<Self> {
         let lineage = Lineage::of_pod(cluster, pod);
-        let mut uids: BTreeSet<&Str> = lineage.uids().collect();
-        uids.insert(&pod.metadata.uid);
-        match Self::workload(cluster, &pod.metadata, &uids) {
-            Some(workload) => Self::of(workload).map(|queued| queued.seen(cluster)),
+        match Self::workload(cluster, &pod.metadata, &lineage.uids_with(pod)) {
+            Some(workload) => Self::of(cluster, workload),
             None => Self::short_group(cluster, pod),
         }
     }
@@ -142,42 +140,33 @@ impl Queued {
     /// The Workload in the place of an owner, or that it is itself.
     pub fn of_owner(cluster: &Cluster, owner: &Owner) -> Option<Self> {
         if owner.group == KUEUE && owner.kind == "Workload" {
-            return Self::of(owner).map(|queued| queued.seen(cluster));
+            return Self::of(cluster, owner);
         }
         let metadata = Meta {
             namespace: owner.key.namespace.clone(),
             ..Meta::default()
         };
-        Self::find(cluster, &metadata, &BTreeSet::from([&owner.uid]))
+        let workload = Self::workload(cluster, &metadata, &BTreeSet::from([&owner.uid]))?;
+        Self::of(cluster, workload)
     }
 
     /// The admitted Workload in the place of `pod`, or of what is above it, and since when it is admitted.
     pub fn admitted(cluster: &Cluster, pod: &Pod) -> Option<(Key, Time)> {
         let lineage = Lineage::of_pod(cluster, pod);
-        let uids = lineage.uids().chain([&pod.metadata.uid]).collect();
-        let workload = Self::workload(cluster, &pod.metadata, &uids)?;
+        let workload = Self::workload(cluster, &pod.metadata, &lineage.uids_with(pod))?;
         let admitted = workload.condition("Admitted", "True")?;
         Some((workload.key.clone(), admitted.last_transition_time?))
-    }
-
-    fn find(cluster: &Cluster, metadata: &Meta, uids: &BTreeSet<&Str>) -> Option<Self> {
-        let found = Self::workload(cluster, metadata, uids).and_then(Self::of);
-        found.map(|queued| queued.seen(cluster))
     }
 
     fn workload<'c>(cluster: &'c Cluster, metadata: &Meta, uids: &BTreeSet<&Str>) -> Option<&'c Owner> {
         let named: Vec<&Str> = NAMES.iter().filter_map(|label| metadata.label(label)).collect();
         let owners = &cluster.environment().owners;
         let mut all = owners.of_kind(KUEUE, "Workload", &metadata.namespace);
-        all.find(|workload| {
-            let mut references = workload.references.iter();
-            named.contains(&&workload.key.name)
-                || references.any(|owner| !owner.uid.is_empty() && uids.contains(&owner.uid))
-        })
+        all.find(|workload| named.contains(&&workload.key.name) || workload.refers_to(uids))
     }
 
     /// Returns what Kueue says of the Workload; nothing where it is admitted. Mirrors `apis/kueue/v1beta2/workload_types.go` of Kueue.
-    fn of(workload: &Owner) -> Option<Self> {
+    fn of(cluster: &Cluster, workload: &Owner) -> Option<Self> {
         if workload.condition("Admitted", "True").is_some()
             || workload.condition("Finished", "True").is_some()
         {
@@ -225,7 +214,7 @@ impl Queued {
             None if said.is_some_and(exceeds) => Retry::WithQuota,
             None => Retry::Automatic,
         };
-        Some(Self {
+        let found = Self {
             workload: workload.key.clone(),
             of: workload.references.first().map(|owner| OwnerName {
                 kind: owner.kind.clone(),
@@ -236,7 +225,8 @@ impl Queued {
             message: said.map(|said| said.message.clone()).unwrap_or_default(),
             since: said.and_then(|said| said.last_transition_time),
             requeued: workload.requeued,
-        })
+        };
+        Some(found.seen(cluster))
     }
 }
 

@@ -22,7 +22,7 @@ use serde_json::Value;
 use self::checker::{Checker, Place};
 pub use self::webhook::Webhook;
 use dra_cel::Environment;
-use dra_model::{Cluster, DeviceRequest, Kind, Object};
+use dra_model::{Bare, Cluster, DeviceRequest, Kind, Object};
 
 /// Violations that the API server would report.
 #[derive(Clone, Debug, Default)]
@@ -73,6 +73,12 @@ pub enum AdminAccess {
     Unknown(String),
 }
 
+/// Returns whether the namespace has the label that claims with admin access need.
+pub fn allows_admin_access(namespace: &Bare) -> bool {
+    let label = namespace.metadata.label(ADMIN_ACCESS);
+    label.is_some_and(|value| value == "true")
+}
+
 /// The label of namespaces in which admin access may be asked for: `api/resource/v1/types.go`, `DRAAdminNamespaceLabelKey`, v1.37.2.
 pub const ADMIN_ACCESS: &str = "resource.kubernetes.io/admin-access";
 
@@ -92,12 +98,9 @@ pub fn admin_access(cluster: &Cluster, object: &Object) -> AdminAccess {
     else {
         return AdminAccess::Granted;
     };
-    let labelled = cluster.namespace(&metadata.namespace).map(|namespace| {
-        namespace
-            .metadata
-            .label(ADMIN_ACCESS)
-            .is_some_and(|value| value == "true")
-    });
+    let labelled = cluster
+        .namespace(&metadata.namespace)
+        .map(|namespace| allows_admin_access(namespace));
     match labelled {
         Some(true) => AdminAccess::Granted,
         Some(false) => AdminAccess::Refused(format!(
