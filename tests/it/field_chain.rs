@@ -1830,6 +1830,17 @@ const CASES: &[Case] = &[
         has: &["DRA027", "2 attempts of kube-scheduler timed out"],
         has_not: &["should have given up"],
     },
+    // One node has all of its devices but a tainted one, another one has all and too little memory.
+    Case {
+        ask: "explain pod/pretrain -n=big --complete --now=2026-11-30T12:00:00Z",
+        file: "all-devices-and-one-is-tainted",
+        code: 1,
+        has: &[
+            "it requests all 8 devices of class gpu.nvidia.com of g5, but 1 is tainted (gpu-3: gpu.nvidia.com/xid=94:NoSchedule); \
+             no other eligible node has all of its devices available",
+        ],
+        has_not: &["no other node"],
+    },
     // A driver that publishes devices in use misses one.
     Case {
         ask: "check --complete --now=2026-11-28T10:00:00Z",

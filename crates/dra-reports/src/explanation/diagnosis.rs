@@ -561,6 +561,8 @@ pub(crate) struct Lost {
 pub(crate) struct NotAll {
     /// The node that lacks least.
     pub(super) node: Str,
+    /// The nodes that are looked at: none has all of its devices available.
+    pub(super) among: Among,
     /// How many others lack some, too.
     pub(super) others: usize,
     pub(super) kind: DeviceKind,
@@ -570,6 +572,8 @@ pub(crate) struct NotAll {
     /// Their consumers.
     pub(super) users: BTreeSet<String>,
     pub(super) tainted: u64,
+    /// Names of those, and their taints.
+    pub(super) taints: (BTreeSet<Str>, BTreeSet<Taint>),
     /// Those that something else rules out.
     pub(super) blocked: u64,
 }

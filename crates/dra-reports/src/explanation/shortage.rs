@@ -170,12 +170,14 @@ impl Asked<'_> {
                     .min_by_key(|(_, count)| count.matching - count.usable)?;
                 Some(Cause::NotAll(Box::new(NotAll {
                     node: node.node.clone(),
+                    among: self.among,
                     others: counts.iter().filter(|count| count.matching > 0).count() - 1,
                     kind,
                     matching: count.matching,
                     in_use: count.in_use,
                     users: self.users(node, &key, name),
                     tainted: count.tainted,
+                    taints: taints(node, &key, name),
                     blocked: count.blocked,
                 })))
             }
@@ -292,6 +294,21 @@ impl Asked<'_> {
         }
         users
     }
+}
+
+/// Names of the node's devices that their taints keep from the request, and these taints.
+fn taints(node: &NodeDiagnosis, claim: &Key, name: &Str) -> (BTreeSet<Str>, BTreeSet<Taint>) {
+    let (mut devices, mut taints) = (BTreeSet::new(), BTreeSet::new());
+    for reason in &node.reasons {
+        if reason.claim.as_ref() == Some(claim)
+            && reason.request.as_ref() == Some(name)
+            && let Fact::RuledOut(RuledOut::Tainted, Evidence::Taints(found)) = &reason.fact
+        {
+            devices.extend(reason.device.as_ref().map(|id| id.device.clone()));
+            taints.extend(found.iter().cloned());
+        }
+    }
+    (devices, taints)
 }
 
 /// An extended resource of the pod that nothing offers, and how many devices are free of the class that could offer it and has most.

@@ -577,12 +577,14 @@ fn do_alike(alike: &Alike) -> String {
 fn of_all(not_all: &NotAll) -> String {
     let NotAll {
         node,
+        among,
         others,
         kind,
         matching,
         in_use,
         users,
         tainted,
+        taints: (devices, taints),
         blocked,
     } = not_all;
     let by = if users.is_empty() {
@@ -590,18 +592,25 @@ fn of_all(not_all: &NotAll) -> String {
     } else {
         format!(" by {}", listed(users, "and"))
     };
+    let with = if taints.is_empty() {
+        String::new()
+    } else {
+        format!(" ({}: {})", some(devices), some(taints))
+    };
     let lost = [
         (*in_use, "in use", by.as_str()),
-        (*tainted, "tainted", ""),
+        (*tainted, "tainted", with.as_str()),
         (*blocked, "unavailable", ""),
     ];
     let lost = lost.into_iter().filter(|(count, ..)| *count > 0);
     let lost: Vec<String> = lost
         .map(|(count, how, by)| format!("{count} {} {how}{by}", if count == 1 { "is" } else { "are" }))
         .collect();
-    let others = match others {
-        0 => "",
-        _ => "; no other node has all of its devices available",
+    let others = match (others, among) {
+        (0, _) => "",
+        (_, Among::All) => "; no other node has all of its devices available",
+        // Of nodes that other filters reject nothing is said.
+        _ => "; no other eligible node has all of its devices available",
     };
     format!(
         "it requests all {matching} {} of {node}, but {}{others}",
