@@ -11,7 +11,7 @@ use dra_model::{
 use dra_rules::kubelet::{BrokenLink, Doing};
 use dra_rules::owners::{OwnerName, Queued, ShutQueue};
 use dra_rules::reservation::Lacks;
-use dra_rules::scheduling::{AssumedGate, Kept, Obstacle, Panic, Rejection, Spared, Stage};
+use dra_rules::scheduling::{AssumedGate, Kept, Obstacle, Panic, Plain, Rejection, Spared, Stage};
 
 use super::absence::Absence;
 use super::events;
@@ -431,8 +431,8 @@ pub(crate) enum Cause {
     Unoffered(Str, Option<(Str, usize)>),
     /// None of these nodes has so many usable devices of the kind, and what rules devices out if none is in use.
     TooFew(Among, u64, DeviceKind, Option<Lost>),
-    /// This node has so many usable devices of the kind, and another filter rejects it.
-    Filtered(Str, u64, DeviceKind, Fact),
+    /// This node has so many usable devices of the kind, and these other filters reject it.
+    Filtered(Str, u64, DeviceKind, Vec<Plain>),
     /// It fits on these nodes, as far as filters are simulated, and kube-scheduler says that others reject so many.
     Rejected(Vec<Str>, Vec<Rejection>),
     /// No node has all of its devices of a kind free.
@@ -797,7 +797,8 @@ impl Cause {
             Self::TooManyConsumers(_) => Fact::TooManyConsumers.code(),
             Self::Allocated(..) | Self::AllocatedNowhere(..) => "AllocatedElsewhere",
             Self::Alike(brief) => brief.code(),
-            Self::OnNode(_, fact) | Self::Filtered(.., fact) => fact.code(),
+            Self::OnNode(_, fact) => fact.code(),
+            Self::Filtered(.., why) => why.first().map_or(SEVERAL, Into::into),
             Self::Rejected(_, by) | Self::Besides(_, Beside::Rejected(by)) => {
                 Fact::Rejected(by.clone()).code()
             }

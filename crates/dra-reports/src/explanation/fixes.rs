@@ -383,8 +383,8 @@ impl FixItem {
     }
 
     /// Has a node get huge pages, where it has none and others have enough.
-    pub(super) fn of_huge_pages(cluster: &Cluster, node: &Str, why: &Fact) -> Option<Self> {
-        let Fact::Plain(Plain::NodeResourcesFit(lacks)) = why else {
+    pub(super) fn of_huge_pages(cluster: &Cluster, node: &Str, why: &Plain) -> Option<Self> {
+        let Plain::NodeResourcesFit(lacks) = why else {
             return None;
         };
         let [lack] = lacks.as_slice() else { return None };

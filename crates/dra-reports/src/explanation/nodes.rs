@@ -179,7 +179,10 @@ impl Explained<'_> {
                 group.nodes.sort_by_key(|other| other != node);
             }
             let cluster = self.cluster();
-            report.fixes.extend(FixItem::of_huge_pages(cluster, node, why));
+            let pages = why
+                .iter()
+                .find_map(|why| FixItem::of_huge_pages(cluster, node, why));
+            report.fixes.extend(pages);
             let had = |pod: &&Arc<Pod>| shortage::nodes_of_siblings(cluster, pod).contains(node);
             let pod = self.pod.filter(had).zip(cluster.node(node));
             report

@@ -229,9 +229,9 @@ impl Asked<'_> {
         })
     }
 
-    /// A node that has enough devices for the request, and that another filter rejects. Where nodes that the pod selects have such devices, in use or not,
-    /// those of others do not matter.
-    fn lost_to_filters(&self, counts_there: &[DeviceCount], wanted: u64) -> Option<(Str, Fact)> {
+    /// A node that has enough devices for the request, and that other filters reject. Where nodes that the pod selects have such devices, in use or not,
+    /// those of others do not matter, and those where more than one thing would have to change matter less.
+    fn lost_to_filters(&self, counts_there: &[DeviceCount], wanted: u64) -> Option<(Str, Vec<Plain>)> {
         if !matches!(self.among, Among::Left(_)) {
             return None;
         }
@@ -250,7 +250,7 @@ impl Asked<'_> {
         };
         let rejected = self.report.nodes.iter().filter_map(|node| {
             let first = node.reasons.first()?;
-            (matches!(first.fact, Fact::Plain(_)) && is_meant(node)).then_some((node, &first.fact))
+            (matches!(first.fact, Fact::Plain(_)) && is_meant(node)).then_some(node)
         });
         let own: BTreeSet<&Str> = cluster
             .slices()
@@ -258,18 +258,25 @@ impl Asked<'_> {
             .collect();
         // Those with devices of their own come first, however many there are without.
         let mut rejected: Vec<_> = rejected.collect();
-        rejected.sort_by_key(|(node, _)| !own.contains(&node.node));
-        rejected.into_iter().take(MOST_REJECTED).find_map(|(node, why)| {
-            let usable = |explanation: &mut dra_allocator::Explanation<'_>| {
-                let counts = counts(explanation);
-                let mut counts = counts.iter();
-                let count = counts.find(|count| count.claim == *claim && count.request == *name)?;
-                Some(count.usable)
-            };
+        rejected.sort_by_key(|node| !own.contains(&node.node));
+        let mut lost = rejected.into_iter().take(MOST_REJECTED).filter_map(|node| {
             let found = cluster.node(&node.node)?;
-            let usable = self.cycle.explain(found, usable).ok()???;
-            (usable >= wanted).then(|| (node.node.clone(), why.clone()))
-        })
+            let read = |explanation: &mut dra_allocator::Explanation<'_>| counts(explanation);
+            let counts = self.cycle.explain(found, read).ok()??;
+            let is_it = |count: &&DeviceCount| count.claim == *claim && count.request == *name;
+            counts.iter().find(is_it).filter(|count| count.usable >= wanted)?;
+            // One alternative of several may do.
+            let mut others = counts.iter().filter(|count| !count.request.contains('/'));
+            let lacks_more = others.any(DeviceCount::is_short);
+            let why = self.cycle.rejections(found);
+            Some((why.len() > 1 || lacks_more, node.node.clone(), why))
+        });
+        let (_, node, why) = if has_some {
+            lost.find(|(is_more, ..)| !is_more)?
+        } else {
+            lost.min_by_key(|(is_more, ..)| *is_more)?
+        };
+        Some((node, why))
     }
 
     /// Consumers of the node's devices that the request would take.

@@ -14,7 +14,7 @@ use super::super::diagnosis::{
 use super::super::fact::{Brief, Evidence, Fact, Speaker};
 use super::super::failing_end;
 use super::super::items::{DeviceCount, Holding};
-use super::reasons::{brief, fact, failing, missing_capacity, of_lacking, of_obstacle, rejections};
+use super::reasons::{brief, fact, failing, missing_capacity, of_lacking, of_obstacle, plain, rejections};
 use super::{NAMED, available, listed, number, one_or_many, several, which, word};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::{selector_terms, some};
@@ -308,7 +308,7 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
         Cause::Filtered(node, wanted, kind, why) => format!(
             "{node} has {}, but cannot take the pod: {}",
             available(*wanted, kind),
-            self::fact(why)
+            why.iter().map(plain).collect::<Vec<_>>().join(", ")
         ),
         Cause::Rejected(nodes, by) => {
             let (have, them) = one_or_many(nodes.len(), ("has", "it"), ("have", "them"));
