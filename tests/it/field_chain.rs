@@ -1841,6 +1841,26 @@ const CASES: &[Case] = &[
         ],
         has_not: &["no other node"],
     },
+    // Pods with a higher priority wait for the devices, too; the node with a free one is cordoned, and short of CPU.
+    Case {
+        ask: "explain pod/exp-1 -n=dev --complete --now=2026-11-30T12:00:00Z",
+        file: "pods-of-higher-priority-wait-too",
+        code: 1,
+        has: &[
+            "pod/dev/exp-1 is pending: none of the 2 eligible nodes has an available device of class gpu.nvidia.com",
+            "3 pods with a higher priority wait for such devices, too, and come first: pod/crit/serve-a, pod/crit/serve-b, pod/crit/serve-c",
+            "(tested: fits on g01, unless 3 pods with a higher priority come first)",
+        ],
+        has_not: &["g12 has", "(tested)", "g01)"],
+    },
+    // The first of them has no pod before it.
+    Case {
+        ask: "explain pod/serve-a -n=crit --complete --now=2026-11-30T12:00:00Z",
+        file: "pods-of-higher-priority-wait-too",
+        code: 1,
+        has: &["(tested: fits on g01)"],
+        has_not: &["higher priority wait", "unless"],
+    },
     // A driver that publishes devices in use misses one.
     Case {
         ask: "check --complete --now=2026-11-28T10:00:00Z",

@@ -57,6 +57,8 @@ pub struct Diagnosis {
     pub(super) ended: BTreeSet<Key>,
     /// Pods such that the end of any one of them is enough.
     pub(super) enough: BTreeSet<Key>,
+    /// Pods that wait for the same devices and come first, where they leave it too few.
+    pub(super) ahead: Vec<Key>,
     /// Plugins of the scheduler that could still refuse.
     pub(super) not_simulated: Vec<String>,
     /// Kinds that matter and could not be read.

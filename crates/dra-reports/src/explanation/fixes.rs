@@ -223,6 +223,11 @@ impl Diagnosis {
             let mut item = helped.item(found);
             item.gets = gets::of(cluster, found);
             item.risky = risks.is_risky(found);
+            // What it requests itself does not matter to others.
+            let makes_room = |fix: &Fix| fix.edits_claim().is_none() && !fix.edits_pod();
+            if found.changes.iter().any(makes_room) {
+                item.ahead = self.ahead.len();
+            }
             let awaited = helped.awaited(found);
             if let Some(claims) = &awaited {
                 waiting::add_deallocation(self, claims, &found.nodes);
@@ -243,7 +248,12 @@ impl Diagnosis {
         if let Some(model) = new_node {
             let is_first = fixes.found.first().is_some_and(|found| helped.loses_work(found));
             let place = if is_first { first } else { self.fixes.len() };
-            self.fixes.insert(place, FixItem::add_node_like(&model));
+            let ahead = self.ahead.len();
+            let fix = FixItem {
+                ahead,
+                ..FixItem::add_node_like(&model)
+            };
+            self.fixes.insert(place, fix);
         }
         if !fixes.found.is_empty() {
             if !fixes.complete {
