@@ -1861,6 +1861,27 @@ const CASES: &[Case] = &[
         has: &["(tested: fits on g01)"],
         has_not: &["higher priority wait", "unless"],
     },
+    // A taint keeps a node for another team.
+    Case {
+        ask: "explain pod/finetune-a -n=nlp --complete --now=2026-11-30T12:00:00Z --details",
+        file: "free-gpu-and-nic-on-different-roots",
+        code: 1,
+        has: &[
+            "g1,g2 the remaining devices",
+            "gpu.nvidia.com/*/gpu-2 has pci0000:80, dra.net/*/eth0 has pci0000:00",
+            "1. remove the constraint on resource.kubernetes.io/pcieRoot",
+            "2. delete pod/nlp/infer-g1-0",
+            "tolerate node taint dedicated=vision:NoSchedule in pod/nlp/finetune-a (tested: fits on g5) find out first why the node has the taint",
+        ],
+        has_not: &["1. tolerate", "2. tolerate", "3. tolerate"],
+    },
+    Case {
+        ask: "explain pod/finetune-a -n=nlp --complete --now=2026-11-30T12:00:00Z --output=json",
+        file: "free-gpu-and-nic-on-different-roots",
+        code: 1,
+        has: &[r#"\"operator\":\"Equal\",\"value\":\"vision\""#],
+        has_not: &[],
+    },
     // A driver that publishes devices in use misses one.
     Case {
         ask: "check --complete --now=2026-11-28T10:00:00Z",

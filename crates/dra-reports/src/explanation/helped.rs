@@ -155,6 +155,18 @@ impl Helped<'_> {
         if found.changes.iter().any(is_of_platform) {
             remedy = remedy.note(words::OTHER_PLATFORM);
         }
+        let is_reserved = |fix: &Fix| {
+            matches!(
+                fix,
+                Fix::TolerateNode {
+                    is_reserved: true,
+                    ..
+                }
+            )
+        };
+        if found.changes.iter().any(is_reserved) {
+            remedy = remedy.note(words::TAINT_IS_MEANT);
+        }
         FixItem {
             proven: !may_be_undone,
             minimal: found.smallest,

@@ -292,6 +292,27 @@ pub fn tells_removal(key: &str) -> bool {
     ) || key.starts_with("aws-node-termination-handler/")
 }
 
+/// Returns whether the taint only keeps pods off that need no devices, or that do not bear the end of a cheap node, as its key or value tells: other taints
+/// may keep the node for the pods of others.
+pub(super) fn is_for_devices(taint: &Taint) -> bool {
+    const WORDS: [&str; 10] = [
+        "gpu",
+        "npu",
+        "tpu",
+        "gaudi",
+        "neuron",
+        "accelerator",
+        "spot",
+        "preemptible",
+        "scalesetpriority",
+        "capacity",
+    ];
+    let key = taint.key.to_ascii_lowercase();
+    WORDS
+        .iter()
+        .any(|word| key.contains(word) || taint.value.eq_ignore_ascii_case(word))
+}
+
 /// Key of the taint of a node that cluster-autoscaler is about to delete.
 const TO_BE_DELETED: &str = "ToBeDeletedByClusterAutoscaler";
 

@@ -79,10 +79,13 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
         ),
         Fix::TolerateNode {
             key,
+            value,
             effect,
             has_other,
+            ..
         } => format!(
-            "tolerate node taint {key}:{effect} in {pod}{}",
+            "tolerate node taint {key}{}{value}:{effect} in {pod}{}",
+            if value.is_empty() { "" } else { "=" },
             other_toleration(has_other.then_some(OtherToleration::OfRequest))
         ),
         Fix::Fewer { request, count, .. } => reduce(&of(request), &count.to_string(), before),
