@@ -1861,6 +1861,19 @@ const CASES: &[Case] = &[
         has: &["(tested: fits on g01)"],
         has_not: &["higher priority wait", "unless"],
     },
+    // Two claims of the pod are in use, on different nodes.
+    Case {
+        ask: "explain pod/mixer -n=render --complete --now=2026-11-30T12:00:00Z",
+        file: "shared-claims-on-two-nodes",
+        code: 1,
+        has: &[
+            "its claims are allocated on different nodes: claim/render/scene-gpu on g2 (used by pod/render/viewer-0), \
+             claim/render/encode-gpu on g5 (used by pod/render/encoder-0)",
+            "Fits on g2 once pod/render/encoder-0 finishes",
+            "1. delete pod/render/encoder-0, which uses claim/render/encode-gpu (tested: fits on g2)",
+        ],
+        has_not: &["no tested change", "delete pod/render/viewer-0"],
+    },
     // A taint keeps a node for another team.
     Case {
         ask: "explain pod/finetune-a -n=nlp --complete --now=2026-11-30T12:00:00Z --details",

@@ -417,6 +417,8 @@ pub(crate) enum Cause {
     Allocated(Key, Str, Place),
     /// A claim is allocated for nodes with labels that no node has.
     AllocatedNowhere(Key, NodeSelector),
+    /// Claims are allocated for these nodes, which are not all the same.
+    Apart(Vec<(Key, Str, Holding)>),
     /// The same on all nodes, or before any is looked at.
     Alike(Brief),
     /// What keeps requests from being served together on a node.
@@ -797,7 +799,7 @@ impl Cause {
             Self::Nowhere(..) => SEVERAL,
             Self::Error(_) => "Error",
             Self::TooManyConsumers(_) => Fact::TooManyConsumers.code(),
-            Self::Allocated(..) | Self::AllocatedNowhere(..) => "AllocatedElsewhere",
+            Self::Allocated(..) | Self::AllocatedNowhere(..) | Self::Apart(_) => "AllocatedElsewhere",
             Self::Alike(brief) => brief.code(),
             Self::OnNode(_, fact) => fact.code(),
             Self::Filtered(.., why) => why.first().map_or(SEVERAL, Into::into),

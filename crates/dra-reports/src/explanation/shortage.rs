@@ -10,7 +10,7 @@ use super::diagnosis::{
 };
 use super::fact::{Brief, Evidence, Fact};
 use super::groups::counts;
-use super::items::DeviceCount;
+use super::items::{DeviceCount, Holding};
 use crate::driver_chain::is_unmatched;
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, RuledOut};
 use dra_model::{AllocationMode, Claim, Cluster, Component, DeviceRequest, Gate, Key, Pod, Pool, Str, Taint};
@@ -48,6 +48,17 @@ fn allocated_nowhere(cluster: &Cluster, claims: &[Arc<Claim>]) -> Option<Cause> 
     })
 }
 
+/// That claims of the pod are allocated for different nodes.
+fn allocated_apart(claims: &[Arc<Claim>]) -> Option<Cause> {
+    let held = claims.iter().filter_map(|claim| {
+        let holding = Holding::of(claim)?;
+        Some((claim.key(), holding.node.clone()?, holding))
+    });
+    let held: Vec<(Key, Str, Holding)> = held.collect();
+    let nodes: BTreeSet<&Str> = held.iter().map(|(_, node, _)| node).collect();
+    (nodes.len() > 1).then_some(Cause::Apart(held))
+}
+
 /// Why no node takes it.
 pub(super) fn cause(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSelectors) -> Cause {
     let claims = cycle.user_claims();
@@ -57,7 +68,10 @@ pub(super) fn cause(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSele
         return none;
     }
     let cluster = cycle.scheduler().cluster();
-    if let Some(cause) = cause_of_place(report, claims).or_else(|| allocated_nowhere(cluster, claims)) {
+    if let Some(cause) = cause_of_place(report, claims)
+        .or_else(|| allocated_nowhere(cluster, claims))
+        .or_else(|| allocated_apart(claims))
+    {
         return cause;
     }
     if let [only] = report.node_groups.as_slice()

@@ -275,6 +275,16 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
             claim(key),
             selector_terms(selector).join(" or ")
         ),
+        Cause::Apart(claims) => {
+            let claims = claims.iter().map(|(key, node, holding)| {
+                let by = match holding.consumers.as_slice() {
+                    [] => String::new(),
+                    users => format!(" (used by {})", listed(users, "and")),
+                };
+                format!("{} on {node}{by}", claim(key))
+            });
+            format!("its claims are allocated on different nodes: {}", some(claims))
+        }
         Cause::Alike(Brief::Fact(Fact::RuledOut(_, Evidence::Lacking(lacking)))) => of_lacking(lacking),
         Cause::Alike(Brief::Fact(Fact::RuledOut(_, Evidence::NoCapacity(name, meant)))) => {
             format!("no device has {}", missing_capacity(name, meant.as_ref()))
