@@ -1874,6 +1874,14 @@ const CASES: &[Case] = &[
         ],
         has_not: &["no tested change", "delete pod/render/viewer-0"],
     },
+    // Without a selector the first alternatives would get what the last one requests.
+    Case {
+        ask: "explain deployment/summarize -n=lab --complete --now=2026-11-30T12:00:00Z",
+        file: "alternatives-and-a-rule-for-firmware",
+        code: 1,
+        has: &["1. reduce request gpu/l4s of template/lab/any-gpu from 4 to 2"],
+        has_not: &["2. remove `device", "3. remove `device"],
+    },
     // A taint keeps a node for another team.
     Case {
         ask: "explain pod/finetune-a -n=nlp --complete --now=2026-11-30T12:00:00Z --details",

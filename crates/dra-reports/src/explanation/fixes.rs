@@ -232,9 +232,10 @@ impl Diagnosis {
             if let Some(claims) = &awaited {
                 waiting::add_deallocation(self, claims, &found.nodes);
             }
-            items.push((awaited.is_some(), helped.ended_owner(found), item));
+            let rank = (item.risky, gets::is_of_later(cluster, found), awaited.is_none());
+            items.push((rank, helped.ended_owner(found), item));
         }
-        items.sort_by_key(|(is_wait, _, item)| (item.risky, !is_wait));
+        items.sort_by_key(|(rank, ..)| *rank);
         let mut owners = BTreeSet::new();
         // Which of the pods of an owner ends makes no difference to the advice.
         items.retain(|(_, owner, _)| owner.as_ref().is_none_or(|owner| owners.insert(owner.clone())));
