@@ -1739,7 +1739,7 @@ const CASES: &[Case] = &[
         file: "shared-claim-and-no-cpu",
         code: 1,
         has: &["Insufficient cpu"],
-        has_not: &["delete pod/ml/a, "],
+        has_not: &["delete pod/ml/a, ", "no tested change"],
     },
     // A DaemonSet runs on a node that is not meant to have devices.
     Case {
@@ -1860,6 +1860,29 @@ const CASES: &[Case] = &[
         code: 1,
         has: &["(tested: fits on g01)"],
         has_not: &["higher priority wait", "unless"],
+    },
+    // The node with free devices is full of pods, or short of memory: one of its pods has no devices, and another node can take it.
+    Case {
+        ask: "explain pod/tune-3 -n=ml --complete --now=2026-11-30T12:00:00Z",
+        file: "free-devices-on-a-node-full-of-pods",
+        code: 1,
+        has: &[
+            "1. delete pod/web/front-",
+            "which has no devices: deployment/web/front recreates it, and another node can take it (tested: fits on g6) \
+             ask its owner first: it is in another namespace kubectl delete pod/front-",
+            "2. delete pod/train/fit-g1-0, which uses claim/train/fit-g1-0-gpu-j4vc2 (tested: fits on g1) \
+             ask its owner first: it is in another namespace; no controller recreates it",
+        ],
+        has_not: &["2. delete pod/web", "3. delete pod/web"],
+    },
+    Case {
+        ask: "explain pod/ranker-0 -n=rec --complete --now=2026-11-30T12:00:00Z",
+        file: "partition-where-memory-is-short",
+        code: 1,
+        has: &[
+            "3. delete pod/etl/loader-l2cvrlhsl-kk2mm, which has no devices: deployment/etl/loader recreates it, and another node can take it (tested: fits on n5)",
+        ],
+        has_not: &["3. delete pod/jupyter"],
     },
     // Two claims of the pod are in use, on different nodes.
     Case {

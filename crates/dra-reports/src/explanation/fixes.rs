@@ -15,11 +15,12 @@ use super::{gets, waiting};
 use crate::remedy::{Remedy, top_owner};
 use crate::script;
 use crate::stage::recreate_superseded;
+use crate::words::controller;
 use dra_allocator::devices::{RuledOut, says_unhealthy};
 use dra_allocator::{ConstraintName, Together};
 use dra_model::{
-    Claim, Cluster, DeviceId, Key, Node, NodeSelector, Owner, Pod, PodGroup, PoolId, Quantity, Str, Taint,
-    Time, lookup,
+    Claim, Cluster, DeviceId, Key, Kind, Node, NodeSelector, Owner, Pod, PodGroup, PoolId, Quantity, Str,
+    Taint, Time, lookup,
 };
 use dra_rules::kubelet::{BrokenLink, KeptOff, binding_timeouts, down_controllers, is_being_published};
 use dra_rules::owners::{OwnerName, Rollout, superseding};
@@ -431,6 +432,29 @@ impl FixItem {
         let topology = &group.spec.scheduling_constraints.as_ref()?.topology;
         let keys: Vec<&Str> = topology.iter().map(|constraint| &constraint.key).collect();
         (!keys.is_empty()).then(|| Self::spread(&group.metadata.key(), &keys))
+    }
+
+    /// Ends `other`, so that `pod` fits on `node`: its owner creates another one, which fits elsewhere.
+    pub(super) fn make_room(cluster: &Cluster, pod: &Pod, other: &Pod, node: Str) -> Option<Self> {
+        let key = other.key();
+        let owner = controller(&other.metadata, &top_owner(cluster, other)?);
+        let is_elsewhere = key.namespace != pod.metadata.namespace;
+        let end = Remedy::command(script::delete_in(&key.namespace, Kind::Pod, [&key.name]));
+        let remedy = match is_elsewhere {
+            true => end.note(words::of_others(true, None, pod.priority())),
+            false => end,
+        };
+        Some(Self {
+            proven: true,
+            minimal: true,
+            nodes: vec![node],
+            ..Self::unproven(
+                "RecreatePod",
+                format!("pod/{key}"),
+                words::make_room(&key, &owner),
+                remedy,
+            )
+        })
     }
 
     /// Has the Deployment above a pod end old pods before it makes new ones, after which the pod fits on `nodes`. What a Deployment does is

@@ -215,6 +215,17 @@ pub(in super::super) fn of_others(is_elsewhere: bool, higher: Option<i32>, own: 
     format!("ask its owner first: {what}")
 }
 
+/// That so many pods which are to end do not come back.
+pub(in super::super) fn of_bare(pods: usize) -> Option<String> {
+    let it = one_or_many(pods, "it", "them");
+    (pods > 0).then(|| format!("no controller recreates {it}"))
+}
+
+/// That a pod without devices makes room, whose owner runs it elsewhere.
+pub(in super::super) fn make_room(pod: &Key, owner: &str) -> String {
+    format!("delete pod/{pod}, which has no devices: {owner} recreates it, and another node can take it")
+}
+
 /// What can be done to a rule that selects devices of every pool.
 pub(in super::super) const NARROW_RULE: &str =
     "to taint only some of these devices, set spec.deviceSelector.pool of the rule instead";
