@@ -1739,7 +1739,7 @@ const CASES: &[Case] = &[
         file: "shared-claim-and-no-cpu",
         code: 1,
         has: &["Insufficient cpu"],
-        has_not: &["delete pod/ml/a, "],
+        has_not: &["delete pod/ml/a, ", "no tested change"],
     },
     // A DaemonSet runs on a node that is not meant to have devices.
     Case {
@@ -1829,6 +1829,102 @@ const CASES: &[Case] = &[
         code: 1,
         has: &["DRA027", "2 attempts of kube-scheduler timed out"],
         has_not: &["should have given up"],
+    },
+    // One node has all of its devices but a tainted one, another one has all and too little memory.
+    Case {
+        ask: "explain pod/pretrain -n=big --complete --now=2026-11-30T12:00:00Z",
+        file: "all-devices-and-one-is-tainted",
+        code: 1,
+        has: &[
+            "it requests all 8 devices of class gpu.nvidia.com of g5, but 1 is tainted (gpu-3: gpu.nvidia.com/xid=94:NoSchedule); \
+             no other eligible node has all of its devices available",
+        ],
+        has_not: &["no other node"],
+    },
+    // Pods with a higher priority wait for the devices, too; the node with a free one is cordoned, and short of CPU.
+    Case {
+        ask: "explain pod/exp-1 -n=dev --complete --now=2026-11-30T12:00:00Z",
+        file: "pods-of-higher-priority-wait-too",
+        code: 1,
+        has: &[
+            "pod/dev/exp-1 is pending: none of the 2 eligible nodes has an available device of class gpu.nvidia.com",
+            "3 pods with a higher priority wait for such devices, too, and come first: pod/crit/serve-a, pod/crit/serve-b, pod/crit/serve-c",
+            "(tested: fits on g01, unless 3 pods with a higher priority come first)",
+        ],
+        has_not: &["g12 has", "(tested)", "g01)"],
+    },
+    // The first of them has no pod before it.
+    Case {
+        ask: "explain pod/serve-a -n=crit --complete --now=2026-11-30T12:00:00Z",
+        file: "pods-of-higher-priority-wait-too",
+        code: 1,
+        has: &["(tested: fits on g01)"],
+        has_not: &["higher priority wait", "unless"],
+    },
+    // The node with free devices is full of pods, or short of memory: one of its pods has no devices, and another node can take it.
+    Case {
+        ask: "explain pod/tune-3 -n=ml --complete --now=2026-11-30T12:00:00Z",
+        file: "free-devices-on-a-node-full-of-pods",
+        code: 1,
+        has: &[
+            "1. delete pod/web/front-",
+            "which has no devices: deployment/web/front recreates it, and another node can take it (tested: fits on g6) \
+             ask its owner first: it is in another namespace kubectl delete pod/front-",
+            "2. delete pod/train/fit-g1-0, which uses claim/train/fit-g1-0-gpu-j4vc2 (tested: fits on g1) \
+             ask its owner first: it is in another namespace; no controller recreates it",
+        ],
+        has_not: &["2. delete pod/web", "3. delete pod/web"],
+    },
+    Case {
+        ask: "explain pod/ranker-0 -n=rec --complete --now=2026-11-30T12:00:00Z",
+        file: "partition-where-memory-is-short",
+        code: 1,
+        has: &[
+            "3. delete pod/etl/loader-l2cvrlhsl-kk2mm, which has no devices: deployment/etl/loader recreates it, and another node can take it (tested: fits on n5)",
+        ],
+        has_not: &["3. delete pod/jupyter"],
+    },
+    // Two claims of the pod are in use, on different nodes.
+    Case {
+        ask: "explain pod/mixer -n=render --complete --now=2026-11-30T12:00:00Z",
+        file: "shared-claims-on-two-nodes",
+        code: 1,
+        has: &[
+            "its claims are allocated on different nodes: claim/render/scene-gpu on g2 (used by pod/render/viewer-0), \
+             claim/render/encode-gpu on g5 (used by pod/render/encoder-0)",
+            "Fits on g2 once pod/render/encoder-0 finishes",
+            "1. delete pod/render/encoder-0, which uses claim/render/encode-gpu (tested: fits on g2)",
+        ],
+        has_not: &["no tested change", "delete pod/render/viewer-0"],
+    },
+    // Without a selector the first alternatives would get what the last one requests.
+    Case {
+        ask: "explain deployment/summarize -n=lab --complete --now=2026-11-30T12:00:00Z",
+        file: "alternatives-and-a-rule-for-firmware",
+        code: 1,
+        has: &["1. reduce request gpu/l4s of template/lab/any-gpu from 4 to 2"],
+        has_not: &["2. remove `device", "3. remove `device"],
+    },
+    // A taint keeps a node for another team.
+    Case {
+        ask: "explain pod/finetune-a -n=nlp --complete --now=2026-11-30T12:00:00Z --details",
+        file: "free-gpu-and-nic-on-different-roots",
+        code: 1,
+        has: &[
+            "g1,g2 the remaining devices",
+            "gpu.nvidia.com/*/gpu-2 has pci0000:80, dra.net/*/eth0 has pci0000:00",
+            "1. remove the constraint on resource.kubernetes.io/pcieRoot",
+            "2. delete pod/nlp/infer-g1-0",
+            "tolerate node taint dedicated=vision:NoSchedule in pod/nlp/finetune-a (tested: fits on g5) find out first why the node has the taint",
+        ],
+        has_not: &["1. tolerate", "2. tolerate", "3. tolerate"],
+    },
+    Case {
+        ask: "explain pod/finetune-a -n=nlp --complete --now=2026-11-30T12:00:00Z --output=json",
+        file: "free-gpu-and-nic-on-different-roots",
+        code: 1,
+        has: &[r#"\"operator\":\"Equal\",\"value\":\"vision\""#],
+        has_not: &[],
     },
     // A driver that publishes devices in use misses one.
     Case {

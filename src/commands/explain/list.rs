@@ -8,6 +8,7 @@ use dra_reports::script::{Command, Script};
 use dra_reports::{CauseItem, ExplanationList, Started, instruction};
 
 use super::report::{name, plain, tone_of};
+use super::words::unless;
 use crate::commands::fleet::{Asked, OfCluster};
 use crate::commands::shown;
 
@@ -249,12 +250,13 @@ fn cause(item: &CauseItem, page: Page, doc: &mut Doc) {
         } else {
             String::new()
         };
+        let unless = unless(fix);
         let (label, message) = instruction(&fix.message);
         doc.line(
             9,
             [
                 span(Tone::Strong, format!("    {label:<5}")),
-                plain(format!("{message} ({proof}{of_one}{risky}{more})")),
+                plain(format!("{message} ({proof}{unless}{of_one}{risky}{more})")),
             ],
         );
         if let Some(note) = &fix.note {

@@ -73,6 +73,7 @@ pub(super) fn proof(fix: &FixItem, page: Page) -> String {
     if fix.proven && !fix.minimal {
         proof.push_str("; a smaller change may exist");
     }
+    proof.push_str(&unless(fix));
     let more = fix
         .gets
         .iter()
@@ -84,6 +85,15 @@ pub(super) fn proof(fix: &FixItem, page: Page) -> String {
         proof.push_str(&text);
     }
     proof
+}
+
+/// That other pods may take what the fix makes room for.
+pub(super) fn unless(fix: &FixItem) -> String {
+    match fix.ahead {
+        0 => String::new(),
+        1 => ", unless a pod with a higher priority comes first".to_owned(),
+        ahead => format!(", unless {ahead} pods with a higher priority come first"),
+    }
 }
 
 /// The objects that the fix deletes and recreates.

@@ -336,6 +336,7 @@ fn an_explanation_goes_down_to_each_device() {
          deletes and recreates template/default/not-enough-free: later claims change, too
          kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/count","value":1}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl get pod/not-enough-free --namespace=default -o yaml | kubectl replace --force -f -
       2. delete pod/default/fills-node-1, which uses claim/default/fills-node-1-gpu-5c9lh (tested: fits on gpu-node-1)
+         no controller recreates it
          kubectl delete pod/fills-node-1 --namespace=default
       4 more, risky: devices reported unhealthy
 

@@ -11,7 +11,7 @@ use dra_model::{
 use dra_rules::kubelet::{BrokenLink, Doing};
 use dra_rules::owners::{OwnerName, Queued, ShutQueue};
 use dra_rules::reservation::Lacks;
-use dra_rules::scheduling::{AssumedGate, Kept, KnownBug, Obstacle, Panic, Rejection, Spared, Stage};
+use dra_rules::scheduling::{AssumedGate, Kept, KnownBug, Obstacle, Panic, Plain, Rejection, Spared, Stage};
 
 use super::absence::Absence;
 use super::events;
@@ -57,6 +57,8 @@ pub struct Diagnosis {
     pub(super) ended: BTreeSet<Key>,
     /// Pods such that the end of any one of them is enough.
     pub(super) enough: BTreeSet<Key>,
+    /// Pods that wait for the same devices and come first, where they leave it too few.
+    pub(super) ahead: Vec<Key>,
     /// Plugins of the scheduler that could still refuse.
     pub(super) not_simulated: Vec<String>,
     /// Kinds that matter and could not be read.
@@ -417,6 +419,8 @@ pub(crate) enum Cause {
     Allocated(Key, Str, Place),
     /// A claim is allocated for nodes with labels that no node has.
     AllocatedNowhere(Key, NodeSelector),
+    /// Claims are allocated for these nodes, which are not all the same.
+    Apart(Vec<(Key, Str, Holding)>),
     /// The same on all nodes, or before any is looked at.
     Alike(Brief),
     /// What keeps requests from being served together on a node.
@@ -433,8 +437,8 @@ pub(crate) enum Cause {
     Unoffered(Str, Option<(Str, usize)>),
     /// None of these nodes has so many usable devices of the kind, and what rules devices out if none is in use.
     TooFew(Among, u64, DeviceKind, Option<Lost>),
-    /// This node has so many usable devices of the kind, and another filter rejects it.
-    Filtered(Str, u64, DeviceKind, Fact),
+    /// This node has so many usable devices of the kind, and these other filters reject it.
+    Filtered(Str, u64, DeviceKind, Vec<Plain>),
     /// It fits on these nodes, as far as filters are simulated, and kube-scheduler says that others reject so many.
     Rejected(Vec<Str>, Vec<Rejection>),
     /// No node has all of its devices of a kind free.
@@ -565,6 +569,8 @@ pub(crate) struct Lost {
 pub(crate) struct NotAll {
     /// The node that lacks least.
     pub(super) node: Str,
+    /// The nodes that are looked at: none has all of its devices available.
+    pub(super) among: Among,
     /// How many others lack some, too.
     pub(super) others: usize,
     pub(super) kind: DeviceKind,
@@ -574,6 +580,8 @@ pub(crate) struct NotAll {
     /// Their consumers.
     pub(super) users: BTreeSet<String>,
     pub(super) tainted: u64,
+    /// Names of those, and their taints.
+    pub(super) taints: (BTreeSet<Str>, BTreeSet<Taint>),
     /// Those that something else rules out.
     pub(super) blocked: u64,
 }
@@ -795,9 +803,10 @@ impl Cause {
             Self::Nowhere(..) => SEVERAL,
             Self::Error(_) => "Error",
             Self::TooManyConsumers(_) => Fact::TooManyConsumers.code(),
-            Self::Allocated(..) | Self::AllocatedNowhere(..) => "AllocatedElsewhere",
+            Self::Allocated(..) | Self::AllocatedNowhere(..) | Self::Apart(_) => "AllocatedElsewhere",
             Self::Alike(brief) => brief.code(),
-            Self::OnNode(_, fact) | Self::Filtered(.., fact) => fact.code(),
+            Self::OnNode(_, fact) => fact.code(),
+            Self::Filtered(.., why) => why.first().map_or(SEVERAL, Into::into),
             Self::Rejected(_, by) | Self::Besides(_, Beside::Rejected(by)) => {
                 Fact::Rejected(by.clone()).code()
             }

@@ -15,11 +15,12 @@ use super::{gets, waiting};
 use crate::remedy::{Remedy, top_owner};
 use crate::script;
 use crate::stage::recreate_superseded;
+use crate::words::controller;
 use dra_allocator::devices::{RuledOut, says_unhealthy};
 use dra_allocator::{ConstraintName, Together};
 use dra_model::{
-    Claim, Cluster, DeviceId, Key, Node, NodeSelector, Owner, Pod, PodGroup, PoolId, Quantity, Str, Taint,
-    Time, lookup,
+    Claim, Cluster, DeviceId, Key, Kind, Node, NodeSelector, Owner, Pod, PodGroup, PoolId, Quantity, Str,
+    Taint, Time, lookup,
 };
 use dra_rules::kubelet::{BrokenLink, KeptOff, binding_timeouts, down_controllers, is_being_published};
 use dra_rules::owners::{OwnerName, Rollout, superseding};
@@ -223,13 +224,19 @@ impl Diagnosis {
             let mut item = helped.item(found);
             item.gets = gets::of(cluster, found);
             item.risky = risks.is_risky(found);
+            // What it requests itself does not matter to others.
+            let makes_room = |fix: &Fix| fix.edits_claim().is_none() && !fix.edits_pod();
+            if found.changes.iter().any(makes_room) {
+                item.ahead = self.ahead.len();
+            }
             let awaited = helped.awaited(found);
             if let Some(claims) = &awaited {
                 waiting::add_deallocation(self, claims, &found.nodes);
             }
-            items.push((awaited.is_some(), helped.ended_owner(found), item));
+            let rank = (item.risky, gets::is_of_later(cluster, found), awaited.is_none());
+            items.push((rank, helped.ended_owner(found), item));
         }
-        items.sort_by_key(|(is_wait, _, item)| (item.risky, !is_wait));
+        items.sort_by_key(|(rank, ..)| *rank);
         let mut owners = BTreeSet::new();
         // Which of the pods of an owner ends makes no difference to the advice.
         items.retain(|(_, owner, _)| owner.as_ref().is_none_or(|owner| owners.insert(owner.clone())));
@@ -243,7 +250,12 @@ impl Diagnosis {
         if let Some(model) = new_node {
             let is_first = fixes.found.first().is_some_and(|found| helped.loses_work(found));
             let place = if is_first { first } else { self.fixes.len() };
-            self.fixes.insert(place, FixItem::add_node_like(&model));
+            let ahead = self.ahead.len();
+            let fix = FixItem {
+                ahead,
+                ..FixItem::add_node_like(&model)
+            };
+            self.fixes.insert(place, fix);
         }
         if !fixes.found.is_empty() {
             if !fixes.complete {
@@ -383,8 +395,8 @@ impl FixItem {
     }
 
     /// Has a node get huge pages, where it has none and others have enough.
-    pub(super) fn of_huge_pages(cluster: &Cluster, node: &Str, why: &Fact) -> Option<Self> {
-        let Fact::Plain(Plain::NodeResourcesFit(lacks)) = why else {
+    pub(super) fn of_huge_pages(cluster: &Cluster, node: &Str, why: &Plain) -> Option<Self> {
+        let Plain::NodeResourcesFit(lacks) = why else {
             return None;
         };
         let [lack] = lacks.as_slice() else { return None };
@@ -420,6 +432,29 @@ impl FixItem {
         let topology = &group.spec.scheduling_constraints.as_ref()?.topology;
         let keys: Vec<&Str> = topology.iter().map(|constraint| &constraint.key).collect();
         (!keys.is_empty()).then(|| Self::spread(&group.metadata.key(), &keys))
+    }
+
+    /// Ends `other`, so that `pod` fits on `node`: its owner creates another one, which fits elsewhere.
+    pub(super) fn make_room(cluster: &Cluster, pod: &Pod, other: &Pod, node: Str) -> Option<Self> {
+        let key = other.key();
+        let owner = controller(&other.metadata, &top_owner(cluster, other)?);
+        let is_elsewhere = key.namespace != pod.metadata.namespace;
+        let end = Remedy::command(script::delete_in(&key.namespace, Kind::Pod, [&key.name]));
+        let remedy = match is_elsewhere {
+            true => end.note(words::of_others(true, None, pod.priority())),
+            false => end,
+        };
+        Some(Self {
+            proven: true,
+            minimal: true,
+            nodes: vec![node],
+            ..Self::unproven(
+                "RecreatePod",
+                format!("pod/{key}"),
+                words::make_room(&key, &owner),
+                remedy,
+            )
+        })
     }
 
     /// Has the Deployment above a pod end old pods before it makes new ones, after which the pod fits on `nodes`. What a Deployment does is

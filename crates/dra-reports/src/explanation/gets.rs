@@ -26,6 +26,28 @@ pub(super) fn of(cluster: &Cluster, found: &Found) -> Vec<GetsItem> {
     gets.collect()
 }
 
+/// Returns whether an earlier alternative of a request gets a device by a relaxed selector that a later one requests: no more than that one would.
+pub(super) fn is_of_later(cluster: &Cluster, found: &Found) -> bool {
+    let selectors = LazyCell::new(|| ClassSelectors::of(cluster));
+    let is_later = |claim: &Key, request: &Str| {
+        let granted = found.granted.iter().find(|granted| granted.claim == *claim)?;
+        let mut results = granted.allocation.devices.results.iter();
+        let id = results.find(|result| result.request == *request)?.id();
+        let (whole, name) = request.split_once('/')?;
+        let mut requests = cluster.claim(claim)?.spec.devices.requests.iter();
+        let alternatives = &requests.find(|request| request.name == whole)?.first_available;
+        let mut later = alternatives.iter().skip_while(|spec| spec.name != name).skip(1);
+        let pool = cluster.pool(&id.pool_id())?;
+        let mut devices = selectors.devices(&pool);
+        let (_, _, selectable) = devices.find(|(_, device, _)| device.name == id.device)?;
+        Some(later.any(|spec| selects(&selectors, spec, &selectable)))
+    };
+    found.changes.iter().any(|fix| match fix {
+        Fix::DropTerm { claim, request, .. } => is_later(claim, request) == Some(true),
+        _ => false,
+    })
+}
+
 fn gets(
     cluster: &Cluster,
     selectors: &ClassSelectors,

@@ -180,7 +180,7 @@ impl Reason {
 }
 
 impl Brief {
-    /// Without the numbers of a node.
+    /// Without the numbers of a node, and the names of its pools.
     fn in_common(&self) -> Self {
         match self {
             Self::Lacks(lacks, _) => {
@@ -189,6 +189,17 @@ impl Brief {
                     (lack.left, lack.total) = (Quantity::default(), Quantity::default());
                 }
                 Self::Lacks(lacks, true)
+            }
+            Self::Fact(Fact::Together(Together::Constraints(names, Some(clashing)))) => {
+                let mut clashing = clashing.clone();
+                // Pools of nodes have their names.
+                for (device, _) in [&mut clashing.taken, &mut clashing.refused] {
+                    device.pool = "*".into();
+                }
+                Self::Fact(Fact::Together(Together::Constraints(
+                    names.clone(),
+                    Some(clashing),
+                )))
             }
             other => other.clone(),
         }
@@ -203,7 +214,8 @@ impl Brief {
                 let most = if left(&others) > left(&some) { others } else { some };
                 Self::Lacks(most, at_most || !is_same)
             }
-            (one, _) => one,
+            (one, other) if one == other => one,
+            (one, _) => one.in_common(),
         }
     }
 }

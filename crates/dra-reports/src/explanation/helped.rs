@@ -155,6 +155,18 @@ impl Helped<'_> {
         if found.changes.iter().any(is_of_platform) {
             remedy = remedy.note(words::OTHER_PLATFORM);
         }
+        let is_reserved = |fix: &Fix| {
+            matches!(
+                fix,
+                Fix::TolerateNode {
+                    is_reserved: true,
+                    ..
+                }
+            )
+        };
+        if found.changes.iter().any(is_reserved) {
+            remedy = remedy.note(words::TAINT_IS_MEANT);
+        }
         FixItem {
             proven: !may_be_undone,
             minimal: found.smallest,
@@ -308,6 +320,8 @@ impl Helped<'_> {
                 _ => end_some(self.cluster, claim, &others),
             };
             let lost = stuck_users(self.cluster, claim, self.now);
+            let is_bare = |pod: &&Arc<Pod>| pod.metadata.controller().is_none();
+            let bare = self.pods_of(claim, &others).filter(is_bare).count();
             let mut gangs = self.gangs(claim, &others);
             // All of them end then.
             if matches!(ending, Some(Ending::Suspend(_))) {
@@ -317,6 +331,7 @@ impl Helped<'_> {
                 .iter()
                 .map(words::ends_gang)
                 .chain(self.of_others(claim, &others))
+                .chain(words::of_bare(bare))
                 .chain(lost)
                 .fold(end, Remedy::note);
         }

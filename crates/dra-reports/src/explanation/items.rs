@@ -263,6 +263,9 @@ pub struct FixItem {
     /// Nodes that it fits on then.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<Str>,
+    /// Number of pods with a higher priority that wait, too, and may take what it makes room for. Absent where none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub ahead: usize,
     /// Devices that requests with relaxed selectors get on the first of these nodes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gets: Vec<GetsItem>,
@@ -350,6 +353,7 @@ impl FixItem {
             minimal: false,
             changes: Vec::new(),
             nodes: Vec::new(),
+            ahead: 0,
             gets: Vec::new(),
             risky: false,
             remakes: Vec::new(),

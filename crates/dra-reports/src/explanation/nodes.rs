@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::absence::{Absence, ForNodes};
-use super::coming::Unpublished;
+use super::coming::{Unpublished, coming_node};
 use super::diagnosis::{Answer, Beside, Cause, Diagnosis, NodeDiagnosis, NodeGroup, Reason};
 use super::fact::{Brief, Evidence, Fact, Limited};
 use super::helped::Helped;
@@ -16,8 +16,8 @@ use dra_model::{Claim, Component, Gate, Key, Kind, Node, Pod, PoolId, Str, Taint
 use dra_rules::kubelet::Stages;
 use dra_rules::reservation::Origin;
 use dra_rules::scheduling::{
-    Cycle, Fix, Subject, Verdict, classes_of_resources, fits_on_new, implicit_class, judge_all, message,
-    pod_requests, smallest,
+    Cycle, Fix, Subject, Verdict, classes_of_resources, fits_on_new, implicit_class, judge_all, makes_room,
+    message, pod_requests, smallest,
 };
 
 impl Explained<'_> {
@@ -179,7 +179,10 @@ impl Explained<'_> {
                 group.nodes.sort_by_key(|other| other != node);
             }
             let cluster = self.cluster();
-            report.fixes.extend(FixItem::of_huge_pages(cluster, node, why));
+            let pages = why
+                .iter()
+                .find_map(|why| FixItem::of_huge_pages(cluster, node, why));
+            report.fixes.extend(pages);
             let had = |pod: &&Arc<Pod>| shortage::nodes_of_siblings(cluster, pod).contains(node);
             let pod = self.pod.filter(had).zip(cluster.node(node));
             report
@@ -240,7 +243,7 @@ impl Explained<'_> {
     /// that publishes the rest of a pool.
     fn before_ends(&self, report: &mut Diagnosis, incomplete: Option<PoolId>) {
         let mut proven = report.fixes.iter().filter(|fix| fix.proven && !fix.risky);
-        if proven.all(|fix| matches!(fix.kind, "ReleaseClaim" | "AddNode")) {
+        if proven.all(|fix| matches!(fix.kind, "ReleaseClaim" | "AddNode" | "RecreatePod")) {
             report.repair_devices();
             if let Some(pool) = incomplete {
                 report.add_incomplete(self.cluster(), &pool, self.settings.now);
@@ -424,7 +427,36 @@ impl Explained<'_> {
             let nodes = if is_alone { nodes } else { &[] };
             fits_on_new(self.scheduler, &self.subject, nodes, &self.effort(false)).cloned()
         };
+        // It comes before those that end pods with devices.
+        let place = report.fixes.len();
+        let room = self.make_room(report);
+        report.fixes.extend(room);
+        let has_room = report.fixes.len() > place;
         report.add_fixes(&helped, &fixes, new_node);
+        if has_room {
+            let fix = report.fixes.remove(place);
+            let is_end = |fix: &FixItem| matches!(fix.kind, "ReleaseClaim" | "AddNode");
+            let end = report.fixes.iter().position(is_end);
+            report.fixes.insert(end.unwrap_or(report.fixes.len()), fix);
+        }
         report.prove_limit(self.cluster(), &fixes);
+    }
+
+    /// Has a pod without devices run on another node, where that is enough.
+    fn make_room(&self, report: &mut Diagnosis) -> Option<FixItem> {
+        let pod = self.pod.filter(|pod| !pod.metadata.is_of_manifest())?;
+        if coming_node(self.cluster(), pod, self.settings.now).is_some() {
+            return None;
+        }
+        let effort = self.effort(false);
+        let mut others = report.enough.iter().filter_map(|key| self.cluster().pod(key));
+        let (key, fix) = others.find_map(|other| {
+            let node = makes_room(self.scheduler, pod, other, &effort)?;
+            let fix = FixItem::make_room(self.cluster(), pod, other, node)?;
+            Some((other.key(), fix))
+        })?;
+        report.ended.insert(key);
+        let ahead = report.ahead.len();
+        Some(FixItem { ahead, ..fix })
     }
 }

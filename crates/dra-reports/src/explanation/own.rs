@@ -120,6 +120,11 @@ impl Cause {
                     fact.erase(own);
                 }
             }
+            Self::Apart(claims) => {
+                for (claim, ..) in claims {
+                    own.erase_claim(claim);
+                }
+            }
             Self::Alike(brief) => brief.erase(own),
             Self::OnNode(_, fact) => fact.erase(own),
             Self::Besides(cause, known) => {

@@ -10,7 +10,7 @@ use super::diagnosis::{
 };
 use super::fact::{Brief, Evidence, Fact};
 use super::groups::counts;
-use super::items::DeviceCount;
+use super::items::{DeviceCount, Holding};
 use crate::driver_chain::is_unmatched;
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, RuledOut};
 use dra_model::{AllocationMode, Claim, Cluster, Component, DeviceRequest, Gate, Key, Pod, Pool, Str, Taint};
@@ -48,6 +48,17 @@ fn allocated_nowhere(cluster: &Cluster, claims: &[Arc<Claim>]) -> Option<Cause> 
     })
 }
 
+/// That claims of the pod are allocated for different nodes.
+fn allocated_apart(claims: &[Arc<Claim>]) -> Option<Cause> {
+    let held = claims.iter().filter_map(|claim| {
+        let holding = Holding::of(claim)?;
+        Some((claim.key(), holding.node.clone()?, holding))
+    });
+    let held: Vec<(Key, Str, Holding)> = held.collect();
+    let nodes: BTreeSet<&Str> = held.iter().map(|(_, node, _)| node).collect();
+    (nodes.len() > 1).then_some(Cause::Apart(held))
+}
+
 /// Why no node takes it.
 pub(super) fn cause(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSelectors) -> Cause {
     let claims = cycle.user_claims();
@@ -57,7 +68,10 @@ pub(super) fn cause(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSele
         return none;
     }
     let cluster = cycle.scheduler().cluster();
-    if let Some(cause) = cause_of_place(report, claims).or_else(|| allocated_nowhere(cluster, claims)) {
+    if let Some(cause) = cause_of_place(report, claims)
+        .or_else(|| allocated_nowhere(cluster, claims))
+        .or_else(|| allocated_apart(claims))
+    {
         return cause;
     }
     if let [only] = report.node_groups.as_slice()
@@ -170,12 +184,14 @@ impl Asked<'_> {
                     .min_by_key(|(_, count)| count.matching - count.usable)?;
                 Some(Cause::NotAll(Box::new(NotAll {
                     node: node.node.clone(),
+                    among: self.among,
                     others: counts.iter().filter(|count| count.matching > 0).count() - 1,
                     kind,
                     matching: count.matching,
                     in_use: count.in_use,
                     users: self.users(node, &key, name),
                     tainted: count.tainted,
+                    taints: taints(node, &key, name),
                     blocked: count.blocked,
                 })))
             }
@@ -227,9 +243,9 @@ impl Asked<'_> {
         })
     }
 
-    /// A node that has enough devices for the request, and that another filter rejects. Where nodes that the pod selects have such devices, in use or not,
-    /// those of others do not matter.
-    fn lost_to_filters(&self, counts_there: &[DeviceCount], wanted: u64) -> Option<(Str, Fact)> {
+    /// A node that has enough devices for the request, and that other filters reject. Where nodes that the pod selects have such devices, in use or not,
+    /// those of others do not matter, and those where more than one thing would have to change matter less.
+    fn lost_to_filters(&self, counts_there: &[DeviceCount], wanted: u64) -> Option<(Str, Vec<Plain>)> {
         if !matches!(self.among, Among::Left(_)) {
             return None;
         }
@@ -248,7 +264,7 @@ impl Asked<'_> {
         };
         let rejected = self.report.nodes.iter().filter_map(|node| {
             let first = node.reasons.first()?;
-            (matches!(first.fact, Fact::Plain(_)) && is_meant(node)).then_some((node, &first.fact))
+            (matches!(first.fact, Fact::Plain(_)) && is_meant(node)).then_some(node)
         });
         let own: BTreeSet<&Str> = cluster
             .slices()
@@ -256,18 +272,25 @@ impl Asked<'_> {
             .collect();
         // Those with devices of their own come first, however many there are without.
         let mut rejected: Vec<_> = rejected.collect();
-        rejected.sort_by_key(|(node, _)| !own.contains(&node.node));
-        rejected.into_iter().take(MOST_REJECTED).find_map(|(node, why)| {
-            let usable = |explanation: &mut dra_allocator::Explanation<'_>| {
-                let counts = counts(explanation);
-                let mut counts = counts.iter();
-                let count = counts.find(|count| count.claim == *claim && count.request == *name)?;
-                Some(count.usable)
-            };
+        rejected.sort_by_key(|node| !own.contains(&node.node));
+        let mut lost = rejected.into_iter().take(MOST_REJECTED).filter_map(|node| {
             let found = cluster.node(&node.node)?;
-            let usable = self.cycle.explain(found, usable).ok()???;
-            (usable >= wanted).then(|| (node.node.clone(), why.clone()))
-        })
+            let read = |explanation: &mut dra_allocator::Explanation<'_>| counts(explanation);
+            let counts = self.cycle.explain(found, read).ok()??;
+            let is_it = |count: &&DeviceCount| count.claim == *claim && count.request == *name;
+            counts.iter().find(is_it).filter(|count| count.usable >= wanted)?;
+            // One alternative of several may do.
+            let mut others = counts.iter().filter(|count| !count.request.contains('/'));
+            let lacks_more = others.any(DeviceCount::is_short);
+            let why = self.cycle.rejections(found);
+            Some((why.len() > 1 || lacks_more, node.node.clone(), why))
+        });
+        let (_, node, why) = if has_some {
+            lost.find(|(is_more, ..)| !is_more)?
+        } else {
+            lost.min_by_key(|(is_more, ..)| *is_more)?
+        };
+        Some((node, why))
     }
 
     /// Consumers of the node's devices that the request would take.
@@ -292,6 +315,21 @@ impl Asked<'_> {
         }
         users
     }
+}
+
+/// Names of the node's devices that their taints keep from the request, and these taints.
+fn taints(node: &NodeDiagnosis, claim: &Key, name: &Str) -> (BTreeSet<Str>, BTreeSet<Taint>) {
+    let (mut devices, mut taints) = (BTreeSet::new(), BTreeSet::new());
+    for reason in &node.reasons {
+        if reason.claim.as_ref() == Some(claim)
+            && reason.request.as_ref() == Some(name)
+            && let Fact::RuledOut(RuledOut::Tainted, Evidence::Taints(found)) = &reason.fact
+        {
+            devices.extend(reason.device.as_ref().map(|id| id.device.clone()));
+            taints.extend(found.iter().cloned());
+        }
+    }
+    (devices, taints)
 }
 
 /// An extended resource of the pod that nothing offers, and how many devices are free of the class that could offer it and has most.

@@ -23,8 +23,8 @@ use dra_rules::kubelet::{self, Stage, Stages};
 use dra_rules::owners::{Lineage, OwnerName, Replacing, waiting_for};
 use dra_rules::reservation::{Unlisted, claim_names, manager, unlisted};
 use dra_rules::scheduling::{
-    Consumer, Cycle, GroupResult, Kept, Rejection, Scheduler, Start, Subject, Uncertain, Waiting, emptied,
-    waiting,
+    Consumer, Cycle, GroupResult, Kept, Rejection, Scheduler, Start, Subject, Uncertain, Waiting, ahead,
+    emptied, waiting,
 };
 
 /// Nodes on which is found out what keeps requests from being served together.
@@ -172,6 +172,14 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             let kept = kept_running(cluster, &consumers);
             report.notes.extend(idle_holders(explained, &consumers));
             report.notes.extend(held_up(explained, &consumers));
+            if let Some(pod) = explained.pod
+                && explained.has_fixes
+                && let Some(ended) = consumers.get(..count)
+            {
+                let effort = explained.effort(false);
+                report.ahead = ahead(explained.scheduler, pod, ended, &nodes, &effort);
+                report.notes.extend(words::come_first(&report.ahead));
+            }
             if lacks.is_empty() && has_priority(explained, &consumers) {
                 report.notes.push(words::NO_PREEMPTION.to_owned());
             }

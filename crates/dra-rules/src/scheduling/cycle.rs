@@ -13,7 +13,7 @@ use super::claims::{ClaimProblem, PodClaims, check_requests, pod_claims};
 use super::extended::{Extended, NodeShare, in_memory_key};
 use super::node_fit::{self, Unfit};
 use super::node_share::{self, Held, takes_some};
-use super::plain::PlainFilters;
+use super::plain::{Plain, PlainFilters, UNSCHEDULABLE};
 use super::requests::{Usage, pod_requests};
 use super::score::points;
 use super::verdict::{Granted, Judgment, NoUse, Obstacle, Refusal, Unavailable, Verdict};
@@ -486,6 +486,20 @@ impl<'a> Cycle<'a> {
             steps,
             work,
         }
+    }
+
+    /// The plain filters that reject `node`, in the scheduler's order; the taint that goes with the flag of a cordoned node is not another one.
+    pub fn rejections(&self, node: &Node) -> Vec<Plain> {
+        let Some((pod, filters)) = &self.pod else {
+            return Vec::new();
+        };
+        let usage = Usage::of_others(&self.scheduler.cluster, &node.metadata.name, Some(pod));
+        let is_of_flag = |plain: &Plain| {
+            node.spec.unschedulable
+                && matches!(plain, Plain::TaintToleration(taint) if taint.key == UNSCHEDULABLE)
+        };
+        let all = filters.rejections(node, &usage);
+        all.filter(|plain| !is_of_flag(plain)).collect()
     }
 
     /// Returns what is left of the work that expressions may take.

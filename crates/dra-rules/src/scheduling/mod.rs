@@ -11,6 +11,7 @@
 //! - `node_share`, `node_fit`: what devices take of the resources of their node, and whether it has enough;
 //! - `parallel`: many nodes on the caller's threads;
 //! - `locality`: the part of a cluster that determines one node's verdict;
+//! - `queue`: pods that come before others, and pods that make room for them;
 //! - `daemons`: the pods of a DaemonSet;
 //! - `placement`: what the cluster looks like afterwards;
 //! - `given_up`: what the scheduler deallocates automatically;
@@ -47,6 +48,7 @@ mod placement;
 mod plain;
 mod preemption;
 mod profiles;
+mod queue;
 mod requests;
 mod said;
 mod score;
@@ -88,6 +90,7 @@ pub use plain::{
 };
 pub use preemption::{preemptors, victims};
 pub use profiles::{foreign_scheduler, other_scheduler};
+pub use queue::{ahead, makes_room};
 pub(crate) use requests::is_sidecar;
 pub use requests::{Amounts, Usage, allocatable, pod_requests};
 pub use said::{Rejection, Unsimulated, is_outdated, rejections};

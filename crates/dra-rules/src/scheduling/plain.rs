@@ -1,5 +1,6 @@
 //! The filters that the scheduler runs before the one for dynamic resources, in its order.
 
+use std::iter;
 use std::sync::Arc;
 
 use super::extended::class_of;
@@ -135,28 +136,37 @@ impl<'a> PlainFilters<'a> {
 
     /// The first filter that rejects `node`, where pods take `usage`.
     pub fn reject(&self, node: &Node, usage: &Usage) -> Option<Plain> {
+        self.rejections(node, usage).next()
+    }
+
+    /// The filters that reject `node`, where pods take `usage`: each untolerated taint is one. None is evaluated before it is asked for.
+    pub fn rejections(&self, node: &Node, usage: &Usage) -> impl Iterator<Item = Plain> {
         let pod = self.pod;
-        if pod.node().is_some_and(|name| *name != node.metadata.name) {
-            return Some(Plain::NodeName);
-        }
-        if node.spec.unschedulable && !pod.spec.tolerations.tolerate(&unschedulable_taint()) {
-            return Some(Plain::NodeUnschedulable);
-        }
-        if let Some(taint) = untolerated(pod, node).next() {
-            return Some(Plain::TaintToleration(taint.clone()));
-        }
-        if !matches_affinity(pod, node) {
+        let is_other = pod.node().is_some_and(|name| *name != node.metadata.name);
+        let is_cordoned = node.spec.unschedulable && !pod.spec.tolerations.tolerate(&unschedulable_taint());
+        let taints = untolerated(pod, node).map(|taint| Plain::TaintToleration(taint.clone()));
+        let affinity = move || {
             let lacks = pod.spec.node_selector.iter();
             let lacks = lacks.filter(|(key, value)| node.metadata.label(key) != Some(value));
-            return Some(Plain::NodeAffinity(lacks.cloned().collect()));
-        }
-        let mut ports = self.ports.iter();
-        if let Some((.., port)) = ports.find(|wanted| usage.ports.iter().any(|used| conflicts(wanted, used)))
-        {
-            return Some(Plain::NodePorts(*port));
-        }
-        let lacks = self.insufficient(node, usage);
-        (!lacks.is_empty()).then_some(Plain::NodeResourcesFit(lacks))
+            (!matches_affinity(pod, node)).then(|| Plain::NodeAffinity(lacks.cloned().collect()))
+        };
+        let ports = move || {
+            let mut ports = self.ports.iter();
+            let is_used = |wanted: &&(Str, Str, i32)| usage.ports.iter().any(|used| conflicts(wanted, used));
+            Some(Plain::NodePorts(ports.find(is_used)?.2))
+        };
+        let resources = move || {
+            let lacks = self.insufficient(node, usage);
+            (!lacks.is_empty()).then_some(Plain::NodeResourcesFit(lacks))
+        };
+        is_other
+            .then_some(Plain::NodeName)
+            .into_iter()
+            .chain(is_cordoned.then_some(Plain::NodeUnschedulable))
+            .chain(taints)
+            .chain(iter::once_with(affinity).flatten())
+            .chain(iter::once_with(ports).flatten())
+            .chain(iter::once_with(resources).flatten())
     }
 
     /// Mirrors `noderesources/fit.go`, `fitsRequest`.
@@ -280,6 +290,27 @@ pub fn tells_removal(key: &str) -> bool {
             | TO_BE_DELETED
             | "cloud.google.com/impending-node-termination"
     ) || key.starts_with("aws-node-termination-handler/")
+}
+
+/// Returns whether the taint only keeps pods off that need no devices, or that do not bear the end of a cheap node, as its key or value tells: other taints
+/// may keep the node for the pods of others.
+pub(super) fn is_for_devices(taint: &Taint) -> bool {
+    const WORDS: [&str; 10] = [
+        "gpu",
+        "npu",
+        "tpu",
+        "gaudi",
+        "neuron",
+        "accelerator",
+        "spot",
+        "preemptible",
+        "scalesetpriority",
+        "capacity",
+    ];
+    let key = taint.key.to_ascii_lowercase();
+    WORDS
+        .iter()
+        .any(|word| key.contains(word) || taint.value.eq_ignore_ascii_case(word))
 }
 
 /// Key of the taint of a node that cluster-autoscaler is about to delete.

@@ -77,16 +77,21 @@ impl<'c> Sparing<'c> {
         })
     }
 
-    /// Returns whether others use the claim, which is the subject's, too, where the subject can join them: on nodes that are there.
+    /// Returns whether others use the claim, which is the subject's, too, where the subject can join them: on a node that is there and that all of its
+    /// claims reach.
     pub(super) fn is_shared(&self, claim: &Claim) -> bool {
-        let Some(allocation) = &claim.status.allocation else {
-            return false;
-        };
+        let own = self.own.iter().filter_map(|key| self.cluster.claim(key));
+        let allocations = own.filter_map(|claim| claim.status.allocation.as_ref());
+        let selectors: Vec<_> = allocations
+            .filter_map(|made| made.node_selector.as_ref())
+            .collect();
         let reaches = |node: &Node| {
-            let selector = allocation.node_selector.as_ref();
-            selector.is_none_or(|selector| selector.matches(&node.metadata).unwrap_or(false))
+            let mut selectors = selectors.iter();
+            selectors.all(|selector| selector.matches(&node.metadata).unwrap_or(false))
         };
-        !self.are_ending(claim) && self.cluster.nodes().any(|node| reaches(node))
+        claim.status.allocation.is_some()
+            && !self.are_ending(claim)
+            && self.cluster.nodes().any(|node| reaches(node))
     }
 
     /// Returns why the pod may not be ended for the subject, if so. One that is being deleted ends in any case.

@@ -79,10 +79,13 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
         ),
         Fix::TolerateNode {
             key,
+            value,
             effect,
             has_other,
+            ..
         } => format!(
-            "tolerate node taint {key}:{effect} in {pod}{}",
+            "tolerate node taint {key}{}{value}:{effect} in {pod}{}",
+            if value.is_empty() { "" } else { "=" },
             other_toleration(has_other.then_some(OtherToleration::OfRequest))
         ),
         Fix::Fewer { request, count, .. } => reduce(&of(request), &count.to_string(), before),
@@ -210,6 +213,17 @@ pub(in super::super) fn of_others(is_elsewhere: bool, higher: Option<i32>, own: 
     let what: Vec<String> = elsewhere.into_iter().chain(priority).collect();
     let what = what.join(", and ");
     format!("ask its owner first: {what}")
+}
+
+/// That so many pods which are to end do not come back.
+pub(in super::super) fn of_bare(pods: usize) -> Option<String> {
+    let it = one_or_many(pods, "it", "them");
+    (pods > 0).then(|| format!("no controller recreates {it}"))
+}
+
+/// That a pod without devices makes room, whose owner runs it elsewhere.
+pub(in super::super) fn make_room(pod: &Key, owner: &str) -> String {
+    format!("delete pod/{pod}, which has no devices: {owner} recreates it, and another node can take it")
 }
 
 /// What can be done to a rule that selects devices of every pool.

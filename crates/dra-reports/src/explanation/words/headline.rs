@@ -14,7 +14,7 @@ use super::super::diagnosis::{
 use super::super::fact::{Brief, Evidence, Fact, Speaker};
 use super::super::failing_end;
 use super::super::items::{DeviceCount, Holding};
-use super::reasons::{brief, fact, failing, missing_capacity, of_lacking, of_obstacle, rejections};
+use super::reasons::{brief, fact, failing, missing_capacity, of_lacking, of_obstacle, plain, rejections};
 use super::{NAMED, available, listed, number, one_or_many, several, which, word};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::{selector_terms, some};
@@ -275,6 +275,16 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
             claim(key),
             selector_terms(selector).join(" or ")
         ),
+        Cause::Apart(claims) => {
+            let claims = claims.iter().map(|(key, node, holding)| {
+                let by = match holding.consumers.as_slice() {
+                    [] => String::new(),
+                    users => format!(" (used by {})", listed(users, "and")),
+                };
+                format!("{} on {node}{by}", claim(key))
+            });
+            format!("its claims are allocated on different nodes: {}", some(claims))
+        }
         Cause::Alike(Brief::Fact(Fact::RuledOut(_, Evidence::Lacking(lacking)))) => of_lacking(lacking),
         Cause::Alike(Brief::Fact(Fact::RuledOut(_, Evidence::NoCapacity(name, meant)))) => {
             format!("no device has {}", missing_capacity(name, meant.as_ref()))
@@ -308,7 +318,7 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
         Cause::Filtered(node, wanted, kind, why) => format!(
             "{node} has {}, but cannot take the pod: {}",
             available(*wanted, kind),
-            self::fact(why)
+            why.iter().map(plain).collect::<Vec<_>>().join(", ")
         ),
         Cause::Rejected(nodes, by) => {
             let (have, them) = one_or_many(nodes.len(), ("has", "it"), ("have", "them"));
@@ -582,12 +592,14 @@ fn do_alike(alike: &Alike) -> String {
 fn of_all(not_all: &NotAll) -> String {
     let NotAll {
         node,
+        among,
         others,
         kind,
         matching,
         in_use,
         users,
         tainted,
+        taints: (devices, taints),
         blocked,
     } = not_all;
     let by = if users.is_empty() {
@@ -595,18 +607,25 @@ fn of_all(not_all: &NotAll) -> String {
     } else {
         format!(" by {}", listed(users, "and"))
     };
+    let with = if taints.is_empty() {
+        String::new()
+    } else {
+        format!(" ({}: {})", some(devices), some(taints))
+    };
     let lost = [
         (*in_use, "in use", by.as_str()),
-        (*tainted, "tainted", ""),
+        (*tainted, "tainted", with.as_str()),
         (*blocked, "unavailable", ""),
     ];
     let lost = lost.into_iter().filter(|(count, ..)| *count > 0);
     let lost: Vec<String> = lost
         .map(|(count, how, by)| format!("{count} {} {how}{by}", if count == 1 { "is" } else { "are" }))
         .collect();
-    let others = match others {
-        0 => "",
-        _ => "; no other node has all of its devices available",
+    let others = match (others, among) {
+        (0, _) => "",
+        (_, Among::All) => "; no other node has all of its devices available",
+        // Of nodes that other filters reject nothing is said.
+        _ => "; no other eligible node has all of its devices available",
     };
     format!(
         "it requests all {matching} {} of {node}, but {}{others}",

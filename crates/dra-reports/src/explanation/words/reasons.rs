@@ -479,7 +479,7 @@ pub(super) fn of_obstacle(obstacle: &Obstacle) -> String {
 }
 
 /// Why a filter rejects a node: in the scheduler's words where they say it, with what they leave out.
-fn plain(plain: &Plain) -> String {
+pub(super) fn plain(plain: &Plain) -> String {
     match plain {
         Plain::TaintToleration(taint) => untolerated(taint),
         Plain::NodeUnschedulable => "cordoned".to_owned(),

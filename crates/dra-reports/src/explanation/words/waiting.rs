@@ -13,6 +13,7 @@ use super::reasons::{brief, short_of};
 use super::{NAMED, listed, one_or_many, several, which};
 use crate::allocation::words::pod;
 use crate::listing::some;
+use crate::words::counted;
 
 /// That waiting will not help, for this reason.
 pub(in super::super) fn never(why: &Never) -> String {
@@ -202,6 +203,16 @@ pub(in super::super) fn kept(consumers: &[Consumer], owner: &OwnerName, why: Kep
 /// keep their devices in the simulation of preemption.
 pub(in super::super) const NO_PREEMPTION: &str =
     "kube-scheduler does not preempt pods for their devices, whatever their priority";
+
+/// That pods with a higher priority wait, too.
+pub(in super::super) fn come_first(ahead: &[Key]) -> Option<String> {
+    let (wait, come) = one_or_many(ahead.len(), ("waits", "comes"), ("wait", "come"));
+    let pods = counted(ahead.len(), "pod", "pods");
+    let names = some(ahead.iter().map(pod));
+    (!ahead.is_empty()).then(|| {
+        format!("{pods} with a higher priority {wait} for such devices, too, and {come} first: {names}")
+    })
+}
 
 /// That two Jobs may wait for each other.
 pub(in super::super) fn held_up(own: &str, other: &str) -> String {

@@ -62,10 +62,13 @@ fn of_node(node: &Node, pod: &Pod, now: Time) -> Vec<Fix> {
         if !is_of_node && !is_left_over {
             let mut known = pod.spec.tolerations.iter();
             let has_other = known.any(|known| known.key == key);
+            let is_reserved = !plain::is_for_devices(taint);
             fixes.push(Fix::TolerateNode {
                 key,
+                value: is_reserved.then(|| taint.value.clone()).unwrap_or_default(),
                 effect,
                 has_other,
+                is_reserved,
             });
         }
     }

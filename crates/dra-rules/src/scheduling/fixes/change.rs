@@ -44,10 +44,14 @@ pub enum Fix {
     TolerateNode {
         /// Key of the taint.
         key: Str,
+        /// Value of the taint; empty where any is tolerated.
+        value: Str,
         /// Effect of the taint.
         effect: Str,
         /// True if the pod has a toleration of the key, which does not tolerate the taint.
         has_other: bool,
+        /// True if the taint may keep the node for other pods.
+        is_reserved: bool,
     },
     /// A request asks for fewer devices.
     Fewer {
@@ -259,6 +263,9 @@ impl Fix {
                 ClassOfFix::Node
             }
             Self::TolerateNode {
+                is_reserved: true, ..
+            } => ClassOfFix::Tolerate,
+            Self::TolerateNode {
                 has_other: false,
                 effect,
                 ..
@@ -444,8 +451,14 @@ impl Fix {
                     (None, _) => {}
                 }
             }),
-            Self::TolerateNode { key, effect, .. } => {
-                let toleration = Toleration::of_key(key.clone(), effect.clone());
+            Self::TolerateNode {
+                key, value, effect, ..
+            } => {
+                let mut toleration = Toleration::of_key(key.clone(), effect.clone());
+                if !value.is_empty() {
+                    toleration.operator = "Equal".into();
+                    toleration.value = value.clone();
+                }
                 change_pod(cluster, pod, |pod| pod.spec.tolerations.push(toleration));
             }
             Self::LessResource {

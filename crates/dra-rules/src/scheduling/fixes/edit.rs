@@ -171,8 +171,11 @@ fn add_tolerations(path: &str, old: &[Toleration], new: &[Toleration], operation
         }
     }
     for (number, toleration) in new.iter().enumerate().skip(old.len()) {
-        let value = json!({"key": toleration.key.as_str(), "operator": toleration.operator.as_str(),
-                           "effect": toleration.effect.as_str()});
+        let mut value = json!({"key": toleration.key.as_str(), "operator": toleration.operator.as_str(),
+                               "effect": toleration.effect.as_str()});
+        if !toleration.value.is_empty() {
+            value["value"] = toleration.value.as_str().into();
+        }
         operations.push(if number == 0 {
             set(&format!("{path}/tolerations"), json!([value]))
         } else {

@@ -273,8 +273,10 @@ impl World {
     fn changes_of_nodes(&self, all: &mut Vec<Fix>) {
         let tolerate = |key: &str| Fix::TolerateNode {
             key: key.into(),
+            value: Str::default(),
             effect: "NoSchedule".into(),
             has_other: false,
+            is_reserved: true,
         };
         for (number, machine) in self.nodes.iter().enumerate() {
             let node = Str::from(format!("node-{number}"));
