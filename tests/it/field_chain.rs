@@ -39,6 +39,20 @@ const CASES: &[Case] = &[
         has: &["DRA038", "node/l4-pool-1, node/l4-pool-2"],
         has_not: &["No findings"],
     },
+    // The pod has to be near another one, in a zone whose devices are in use.
+    Case {
+        ask: "explain pod/rag-0 -n=infer --complete --now=2026-11-30T12:00:00Z",
+        file: "required-near-pods-of-a-full-zone",
+        code: 1,
+        has: &[
+            "didn't match pod affinity rules: it has to be near pod/infer/cache-5kvch6hxz-x2x9z (app=cache), so in topology.kubernetes.io/zone \
+             zone-a, where a1 and a2 lack devices for it",
+            "Fits on a1 or a2 once any one of",
+            "1. run another pod of deployment/infer/cache (app=cache) in a further topology.kubernetes.io/zone, or make the podAffinity of \
+             pod/infer/rag-0 a preferred one",
+        ],
+        has_not: &["check the podAffinity"],
+    },
     // A ComputeDomain that waits for no number of nodes is forming: NVIDIA's driver reports no error to the kubelet until it succeeds.
     Case {
         ask: "explain pod/bw-worker-0 -n=train --complete --now=2026-11-28T10:00:00Z",

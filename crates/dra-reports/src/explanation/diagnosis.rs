@@ -11,7 +11,7 @@ use dra_model::{
 use dra_rules::kubelet::{BrokenLink, Doing};
 use dra_rules::owners::{OwnerName, Queued, ShutQueue};
 use dra_rules::reservation::Lacks;
-use dra_rules::scheduling::{AssumedGate, Kept, Obstacle, Panic, Rejection, Spared, Stage};
+use dra_rules::scheduling::{AssumedGate, Kept, Near, Obstacle, Panic, Rejection, Spared, Stage};
 
 use super::absence::Absence;
 use super::events;
@@ -433,8 +433,9 @@ pub(crate) enum Cause {
     TooFew(Among, u64, DeviceKind, Option<Lost>),
     /// This node has so many usable devices of the kind, and another filter rejects it.
     Filtered(Str, u64, DeviceKind, Fact),
-    /// It fits on these nodes, as far as filters are simulated, and kube-scheduler says that others reject so many.
-    Rejected(Vec<Str>, Vec<Rejection>),
+    /// It fits on these nodes, as far as filters are simulated, and kube-scheduler says that others reject so many. The pods that it has to be
+    /// near, where that is why, with the nodes near them that lack devices.
+    Rejected(Vec<Str>, Vec<Rejection>, Option<(Near, Vec<Str>)>),
     /// No node has all of its devices of a kind free.
     NotAll(Box<NotAll>),
     /// Each alternative of the request has a cause of its own.
@@ -761,7 +762,7 @@ impl Cause {
     pub(super) fn fact(&self) -> Option<Fact> {
         match self {
             Self::Alike(Brief::Fact(fact)) | Self::OnNode(_, fact) => Some(fact.clone()),
-            Self::Rejected(_, by) => Some(Fact::Rejected(by.clone())),
+            Self::Rejected(_, by, _) => Some(Fact::Rejected(by.clone())),
             Self::Besides(cause, Beside::Rejected(_) | Beside::Superseded(_)) => cause.fact(),
             Self::Allocated(_, _, Place::Other(fact)) => Some((**fact).clone()),
             Self::TooManyConsumers(_) => Some(Fact::TooManyConsumers),
@@ -794,7 +795,7 @@ impl Cause {
             Self::Allocated(..) | Self::AllocatedNowhere(..) => "AllocatedElsewhere",
             Self::Alike(brief) => brief.code(),
             Self::OnNode(_, fact) | Self::Filtered(.., fact) => fact.code(),
-            Self::Rejected(_, by) | Self::Besides(_, Beside::Rejected(by)) => {
+            Self::Rejected(_, by, _) | Self::Besides(_, Beside::Rejected(by)) => {
                 Fact::Rejected(by.clone()).code()
             }
             Self::Absent(_) => Fact::NoDevices.code(),

@@ -310,10 +310,19 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
             available(*wanted, kind),
             self::fact(why)
         ),
-        Cause::Rejected(nodes, by) => {
+        Cause::Rejected(nodes, by, near) => {
             let (have, them) = one_or_many(nodes.len(), ("has", "it"), ("have", "them"));
+            let near = near.as_ref().map_or_else(String::new, |(near, lacking)| {
+                let lack = if lacking.is_empty() {
+                    String::new()
+                } else {
+                    let (lack, _) = one_or_many(lacking.len(), ("lacks", ""), ("lack", ""));
+                    format!(", where {} {lack} devices for it", listed(lacking, "and"))
+                };
+                format!(": {}{lack}", super::fixes::kept_near(near))
+            });
             format!(
-                "{} {have} the devices and resources for it, but kube-scheduler rejects {them}: {}",
+                "{} {have} the devices and resources for it, but kube-scheduler rejects {them}: {}{near}",
                 listed(nodes, "and"),
                 rejections(by)
             )
