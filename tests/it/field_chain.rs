@@ -53,6 +53,28 @@ const CASES: &[Case] = &[
         ],
         has_not: &["check the podAffinity"],
     },
+    // The first pod of a driver's update cannot pull the new image.
+    Case {
+        ask: "explain statefulset/index -n=search --complete --now=2026-11-30T12:00:00Z",
+        file: "update-of-a-driver-stopped-by-its-image",
+        code: 1,
+        has: &[
+            "(container plugin: ImagePullBackOff: registry.k8s.io/dra-driver-nvidia/dra-driver-nvidia-gpu:v0.5.l: not found), so the update of \
+             daemonset/dra-driver-nvidia-gpu/nvidia-dra-driver-gpu-kubelet-plugin has stopped at it",
+            "StatefulSet index has 1 of 3 pods: it creates the next one once all of them are ready",
+            "1. undo the update of daemonset/dra-driver-nvidia-gpu/nvidia-dra-driver-gpu-kubelet-plugin",
+        ],
+        has_not: &["podManagementPolicy", "ErrImagePull", "ask the owner"],
+    },
+    Case {
+        ask: "explain pod/index-0 -n=search --emit-fix=1 --complete --now=2026-11-30T12:00:00Z",
+        file: "update-of-a-driver-stopped-by-its-image",
+        code: 0,
+        has: &[
+            "kubectl rollout undo daemonset/nvidia-dra-driver-gpu-kubelet-plugin --namespace=dra-driver-nvidia-gpu",
+        ],
+        has_not: &[],
+    },
     // A ComputeDomain that waits for no number of nodes is forming: NVIDIA's driver reports no error to the kubelet until it succeeds.
     Case {
         ask: "explain pod/bw-worker-0 -n=train --complete --now=2026-11-28T10:00:00Z",

@@ -43,6 +43,8 @@ pub struct Owner {
     pub is_paused: bool,
     /// The revision that its pods are to have, if it is a StatefulSet that replaces no pod of another one before that is ready.
     pub update_revision: Option<Str>,
+    /// Whether a StatefulSet creates a pod only once those before it are ready, if its policy is specified.
+    pub in_order: Option<bool>,
     /// Number of replicas, if specified.
     pub replicas: Option<i64>,
     /// Number of pods that a Job runs at a time, if specified.
@@ -247,6 +249,9 @@ impl Owners {
                 .filter(|_| (group, kind) == ("apps", "StatefulSet"))
                 .filter(|_| replaces_in_order(&spec))
                 .map(Str::from),
+            in_order: spec["podManagementPolicy"]
+                .as_str()
+                .map(|policy| policy != "Parallel"),
             replicas: spec["replicas"].as_i64(),
             at_once: spec["parallelism"].as_i64().map(|at_once| {
                 spec["completions"]

@@ -10,8 +10,8 @@ use super::items::{ClusterVerdict, FixItem};
 use super::{explain_pod, failing_end, words};
 use crate::allocation::{Settings, Target};
 use crate::stage::StageFact;
-use dra_model::{Cluster, Condition, Key, Owner, OwnerReference, Pod, Str, Time};
-use dra_rules::kubelet::{Stages, is_refusal};
+use dra_model::{Cluster, Condition, Event, Key, Owner, OwnerReference, Pod, Str, Time};
+use dra_rules::kubelet::{Stages, is_ready, is_refusal};
 use dra_rules::owners::{KUEUE, Lineage, OwnerName, Queued, refused_last};
 
 /// Pods of one owner that are explained until one is found that waits.
@@ -120,8 +120,14 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
                 return Some(fewer);
             }
             report.notes.push(words::why(&fewer.why()));
-        } else if is_short(owner, active) && owner.kind == "StatefulSet" && !is_fine(&report) {
-            report.notes.push(words::next_pod(&name, active, owner.replicas));
+        } else if is_short(owner, active)
+            && owner.kind == "StatefulSet"
+            && owner.in_order != Some(false)
+            && (!is_fine(&report) || !pods.iter().all(|pod| is_ready(pod)))
+        {
+            report
+                .notes
+                .push(words::next_pod(&name, active, owner.replicas, owner.in_order));
         }
         let ended = ended(owner).map(|condition| words::owner_ended(&name, condition));
         report.notes.extend(ended);

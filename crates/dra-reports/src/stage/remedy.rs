@@ -764,6 +764,13 @@ fn of_plugin(stages: &Stages<'_>, driver: &Str, plugin: &Plugin, node: &str) -> 
             ..
         } => restore(Restore::Labels(labels)).look(describe_node(node)),
         Plugin::None { .. } | Plugin::Hidden => restore(Restore::Run).look(pods_on(node)),
+        Plugin::Crashing(pod, waiting) if let Some(set) = &waiting.stops => {
+            let undo = Command::kubectl("rollout").arg("undo");
+            let undo = undo.object(Resource::called(Maker::DaemonSet.resource()), set);
+            let text = words::undo_update(&pod.namespace, set);
+            let undo = Remedy::command(undo.namespace(&pod.namespace).done()).note(text.how);
+            Advice::new("RestoreDriver", target.clone(), text.message, undo).look(describe(pod))
+        }
         Plugin::Crashing(pod, waiting) if !has_logs(&waiting.reason) => {
             restore(Restore::Pod).look(describe(pod))
         }

@@ -547,6 +547,25 @@ fn crashing(cluster: &Cluster, pod: &Pod) -> Option<(Key, Waiting)> {
     Some((pod.key(), waiting))
 }
 
+/// The label with the revision of its DaemonSet that a pod is of.
+const REVISION: &str = "controller-revision-hash";
+
+/// The DaemonSet of a pod that is not ready, if that stops its update: all pods that are ready are older, and of another revision. By default one
+/// pod at a time may be unavailable (`daemon/update.go`, v1.37.2).
+fn stopped_by<'p>(cluster: &Cluster, pod: &'p Pod) -> Option<&'p Str> {
+    let set = daemon_set_of(pod)?;
+    let own = pod.metadata.label(REVISION)?;
+    let is_older = |other: &Meta| {
+        other.label(REVISION).is_some_and(|revision| revision != own)
+            && other.creation_timestamp < pod.metadata.creation_timestamp
+    };
+    let siblings = cluster.pods_in(&pod.metadata.namespace);
+    let siblings = siblings.filter(|other| other.metadata.is_sibling(&pod.metadata) && is_ready(other));
+    let mut ready = siblings.map(|other| is_older(&other.metadata)).peekable();
+    let is_paused = cluster.owner(&pod.metadata).is_some_and(|set| set.is_paused);
+    (!is_paused && ready.peek().is_some() && ready.all(|is_older| is_older)).then_some(set)
+}
+
 /// A container of the pod that does not run.
 pub(super) fn crashes(cluster: &Cluster, pod: &Pod) -> Option<Waiting> {
     containers(pod).find_map(|container| {
@@ -555,6 +574,7 @@ pub(super) fn crashes(cluster: &Cluster, pod: &Pod) -> Option<Waiting> {
         let ended_for = end.and_then(|end| why_ended(cluster, pod, &container.name, end));
         Some(Waiting {
             ended_for: ended_for.map(|event| event.message.clone()),
+            stops: stopped_by(cluster, pod).cloned(),
             ..waiting
         })
     })

@@ -744,11 +744,18 @@ fn failed_pods(owner: &OwnerName, failed: i64, last: &Key, end: Option<&(Str, Co
 }
 
 /// That a StatefulSet creates its pods one after another.
-pub(in super::super) fn next_pod(owner: &OwnerName, active: usize, wanted: Option<i64>) -> String {
+pub(in super::super) fn next_pod(
+    owner: &OwnerName,
+    active: usize,
+    wanted: Option<i64>,
+    in_order: Option<bool>,
+) -> String {
     let of = wanted.map_or_else(String::new, |wanted| format!(" of {wanted}"));
-    format!(
-        "{owner} has {active}{of} pods: unless spec.podManagementPolicy is Parallel, it creates the next one once all of them are ready"
-    )
+    let unless = match in_order {
+        Some(_) => "",
+        None => "unless spec.podManagementPolicy is Parallel, ",
+    };
+    format!("{owner} has {active}{of} pods: {unless}it creates the next one once all of them are ready")
 }
 
 /// That an owner has ended.

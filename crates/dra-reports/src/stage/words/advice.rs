@@ -901,6 +901,14 @@ pub(in super::super) fn restore(driver: &str, node: &str, what: &Restore<'_>) ->
     Text::new(ask_owner(&format!("driver {driver}"), &what), how)
 }
 
+/// An update of a DaemonSet that has stopped at its first pod.
+pub(in super::super) fn undo_update(namespace: &str, set: &str) -> Text {
+    Text::new(
+        format!("undo the update of daemonset/{namespace}/{set}, or correct what is new in its pod template"),
+        "the DaemonSet then replaces this pod; it updates no other node until it is ready",
+    )
+}
+
 /// What a driver needs to run on a node.
 pub(in super::super) enum Restore<'a> {
     /// A pod there.
