@@ -75,6 +75,21 @@ const CASES: &[Case] = &[
         ],
         has_not: &[],
     },
+    // A Job was over its deadline before there were devices for its pods.
+    Case {
+        ask: "explain job/sweep -n=sim --complete --now=2026-11-30T12:00:00Z",
+        file: "job-whose-deadline-passed-while-it-waited",
+        code: 0,
+        has: &[
+            "Job sweep has no pods: it has finished: Failed since 2026-11-30T11:20:02Z, DeadlineExceeded: Job was active longer than specified \
+             deadline (activeDeadlineSeconds 7200)",
+            "; no node was found for pod/sim/sweep-",
+            " until then: default-scheduler",
+            "6 cannot allocate all claims",
+            "1. create job/sim/sweep anew, with a longer activeDeadlineSeconds",
+        ],
+        has_not: &["is pending"],
+    },
     // A ComputeDomain that waits for no number of nodes is forming: NVIDIA's driver reports no error to the kubelet until it succeeds.
     Case {
         ask: "explain pod/bw-worker-0 -n=train --complete --now=2026-11-28T10:00:00Z",

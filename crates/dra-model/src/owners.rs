@@ -51,6 +51,8 @@ pub struct Owner {
     pub at_once: Option<i64>,
     /// Number of pods of a Job that have to succeed, if specified.
     pub completions: Option<i64>,
+    /// Seconds after which a Job fails, if specified.
+    pub deadline: Option<i64>,
     /// Pods of a Job that have failed, and the number of them (`backoffLimit`) up to which it makes another after some time.
     pub failed: Option<(i64, i64)>,
     /// The indexes of a Job that it gives up; empty for none.
@@ -259,6 +261,7 @@ impl Owners {
                     .map_or(at_once, |all| all.min(at_once))
             }),
             completions: spec["completions"].as_i64(),
+            deadline: spec["activeDeadlineSeconds"].as_i64(),
             failed: status["failed"]
                 .as_i64()
                 .filter(|_| (group, kind) == ("batch", "Job"))

@@ -256,12 +256,21 @@ pub(crate) enum NoPods {
         /// That the kubelet did not let it start.
         rejected: Option<Box<StageFact>>,
     },
-    /// It has ended, as this condition says, which has a reason and a message.
-    Ended(Condition),
+    /// It has ended, as this condition says, which has a reason and a message, and its deadline, if that is why.
+    Ended(Condition, Option<Overdue>),
     /// It is to have none, by this field of its spec.
     Zero(&'static str),
     /// Unknown controllers create its rollouts and the like.
     Unknown,
+}
+
+/// The deadline of a Job that was over before it had succeeded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Overdue {
+    /// Seconds from the start of the Job.
+    pub(super) seconds: i64,
+    /// What was said last of a pod of it, if its pods are known to have had no node.
+    pub(super) unplaced: Option<(Key, Word)>,
 }
 
 /// Why no pod needs a claim.
@@ -354,7 +363,7 @@ impl Answer {
                 | NoPods::Says(_)
                 | NoPods::Refused(_)
                 | NoPods::Failed { .. } => ClusterVerdict::Waits,
-                NoPods::Ended(_) | NoPods::Zero(_) | NoPods::Suspended(None) | NoPods::Managed(_) => {
+                NoPods::Ended(..) | NoPods::Zero(_) | NoPods::Suspended(None) | NoPods::Managed(_) => {
                     ClusterVerdict::Ended
                 }
                 NoPods::Unknown => ClusterVerdict::Unknown,

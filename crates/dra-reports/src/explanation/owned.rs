@@ -1,10 +1,10 @@
 //! What makes pods: its pods are explained, and where it has none, why.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::diagnosis::{Answer, Diagnosis, NoPods};
+use super::diagnosis::{Answer, Diagnosis, NoPods, Overdue};
 use super::fact::{Speaker, Word};
 use super::items::{ClusterVerdict, FixItem};
 use super::{explain_pod, failing_end, words};
@@ -200,6 +200,7 @@ fn without_pods(cluster: &Cluster, owner: &Owner) -> Diagnosis {
         NoPods::Refused(word) => {
             report.fixes.push(FixItem::of_refusal(owner, &word.said));
         }
+        NoPods::Ended(_, Some(_)) => report.fixes.push(FixItem::run_again(&owner.key)),
         _ => {}
     }
     report.conclude(Answer::NoPods(name, why));
@@ -258,7 +259,7 @@ fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {
         return NoPods::Queued(queued);
     }
     if let Some(condition) = ended(owner) {
-        return NoPods::Ended(condition.clone());
+        return NoPods::Ended(condition.clone(), overdue(cluster, owner, condition));
     }
     if owner.is_suspended {
         return NoPods::Suspended(owner.queue.clone());
@@ -289,6 +290,28 @@ fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {
         Some(condition) => NoPods::Says(condition.clone()),
         None => NoPods::Unknown,
     }
+}
+
+/// The deadline of a Job, if that has ended it. Events still tell which pods it had, which are gone.
+fn overdue(cluster: &Cluster, owner: &Owner, ended: &Condition) -> Option<Overdue> {
+    let seconds = owner.deadline.filter(|_| ended.reason == "DeadlineExceeded")?;
+    let made = cluster.events_of_owner(owner).into_iter();
+    let made: BTreeSet<&str> = made
+        .filter_map(|event| event.message.strip_prefix("Created pod: "))
+        .collect();
+    let of_pods = cluster.events().filter(|event| {
+        let object = &event.involved_object;
+        object.kind == "Pod" && object.namespace == owner.key.namespace && made.contains(object.name.as_str())
+    });
+    let (unplaced, placed): (Vec<&Arc<Event>>, Vec<&Arc<Event>>) =
+        of_pods.partition(|event| event.reason == "FailedScheduling");
+    let last = unplaced.into_iter().max_by_key(|event| event.last_seen());
+    let unplaced = last.filter(|_| placed.is_empty()).map(|event| {
+        let speaker = Speaker::Component(event.component().clone());
+        let pod = Key::new(owner.key.namespace.clone(), event.involved_object.name.clone());
+        (pod, Word::of(speaker, event))
+    });
+    Some(Overdue { seconds, unplaced })
 }
 
 /// What would make pods with devices in `namespace`, or in all, and has none or too few since it is held back; each says why. `are_devices` are

@@ -297,7 +297,7 @@ subjects.{kind, namespace, name}",
 
 /// What `Owners::add` of the model reads. Pod templates are where these kinds have them.
 const OWNER: &str = "\
-spec.{replicas, parallelism, completions, startupPolicy, podManagementPolicy, suspend, active, paused, numNodes, backoffLimit, backoffLimitPerIndex, queue}
+spec.{replicas, parallelism, completions, startupPolicy, podManagementPolicy, suspend, active, paused, numNodes, backoffLimit, backoffLimitPerIndex, activeDeadlineSeconds, queue}
 spec.podFailurePolicy?
 spec.strategy.type
 spec.strategy.rollingUpdate.{maxSurge, maxUnavailable}

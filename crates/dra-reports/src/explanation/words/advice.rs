@@ -646,6 +646,16 @@ fn name_of(maker: &Owner) -> String {
 
 /// Pods, and what makes them.
 impl FixItem {
+    /// Has a Job run again that was over its deadline.
+    pub(in super::super) fn run_again(job: &Key) -> Self {
+        Self::by_hand(
+            "RecreatePod",
+            format!("job/{job}"),
+            format!("create job/{job} anew, with a longer activeDeadlineSeconds or none"),
+            "a Job that has failed creates no more pods; its deadline includes the time in which its pods wait for devices",
+        )
+    }
+
     /// Has what makes pods changed as the API server's refusal of them says.
     pub(in super::super) fn correct_pods(maker: &Owner) -> Self {
         let maker = name_of(maker);

@@ -8,7 +8,7 @@ use dra_rules::scheduling::{IN_MEMORY_CLAIM, Spared};
 use super::super::absence::{Absence, ForNodes, Nearest};
 use super::super::diagnosis::{
     Alike, Among, Answer, Beside, Bound, Cause, Compared, Diagnosis, Ending, GangCause, HiddenByPlugin, Lost,
-    NoNeed, NoPods, NodeGroup, NotAll, OnNode, Outdated, Place, Republishing, RequestsTogether,
+    NoNeed, NoPods, NodeGroup, NotAll, OnNode, Outdated, Overdue, Place, Republishing, RequestsTogether,
     StatusProblem, Unserved, Why,
 };
 use super::super::fact::{Brief, Evidence, Fact, Speaker};
@@ -773,7 +773,10 @@ fn no_pods(owner: &OwnerName, why: &NoPods) -> String {
         }
         NoPods::Says(said) => format!(": {}", condition(said)),
         NoPods::Refused(word) => format!(": {}", self::word(word)),
-        NoPods::Ended(said) => format!(": it has finished: {}", condition(said)),
+        NoPods::Ended(said, overdue) => {
+            let overdue = overdue.as_ref().map(self::overdue).unwrap_or_default();
+            format!(": it has finished: {}{overdue}", condition(said))
+        }
         NoPods::Zero(field) => format!(": spec.{field} is 0"),
         NoPods::Failed {
             failed,
@@ -791,6 +794,14 @@ fn no_pods(owner: &OwnerName, why: &NoPods) -> String {
         NoPods::Unknown => "; the reason is unknown".to_owned(),
     };
     format!("{owner} has no pods{why}")
+}
+
+/// The deadline that has ended a Job.
+fn overdue(Overdue { seconds, unplaced }: &Overdue) -> String {
+    let unplaced = unplaced.as_ref().map_or_else(String::new, |(key, said)| {
+        format!("; no node was found for {} until then: {}", pod(key), word(said))
+    });
+    format!(" (activeDeadlineSeconds {seconds}){unplaced}")
 }
 
 fn condition(said: &Condition) -> String {
