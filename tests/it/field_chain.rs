@@ -75,6 +75,17 @@ const CASES: &[Case] = &[
         ],
         has_not: &[],
     },
+    // The second pod of a set runs and its startup probe has yet to succeed.
+    Case {
+        ask: "explain statefulset/db -n=vectors --complete --now=2026-11-30T12:00:00Z",
+        file: "startup-probe-of-the-second-pod-of-three",
+        code: 0,
+        has: &[
+            "the pod is running on g4 with gpu.nvidia.com/g4/gpu-0 and still starting: its startup probe has not succeeded yet",
+            "StatefulSet db has 2 of 3 pods: it creates the next one once all of them are ready",
+        ],
+        has_not: &["Fix:"],
+    },
     // A Job was over its deadline before there were devices for its pods.
     Case {
         ask: "explain job/sweep -n=sim --complete --now=2026-11-30T12:00:00Z",

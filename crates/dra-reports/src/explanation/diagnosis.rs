@@ -300,8 +300,8 @@ pub(crate) struct Bound {
 pub(crate) enum OnNode {
     /// It starts, as far as devices go, and what it does.
     Starts(Option<Doing>),
-    /// It runs.
-    Runs,
+    /// It runs, and whether its startup probe has yet to succeed.
+    Runs(bool),
     /// It is being ended.
     Ends(Ending),
     /// It does not start yet, for this reason, which passes as things are.
@@ -372,7 +372,7 @@ impl Answer {
             Self::Ended(..) | Self::Deleted(_) | Self::NotNeeded(..) => ClusterVerdict::Ended,
             Self::NotGone(_) | Self::Failed(_) => ClusterVerdict::Broken,
             Self::Bound(bound) => match bound.how {
-                OnNode::Starts(_) | OnNode::Runs | OnNode::Ends(_) => ClusterVerdict::Bound,
+                OnNode::Starts(_) | OnNode::Runs(_) | OnNode::Ends(_) => ClusterVerdict::Bound,
                 OnNode::Waits(_) => ClusterVerdict::Waits,
                 OnNode::Stuck(_) | OnNode::Endangered(_) | OnNode::NotEnding(_) => ClusterVerdict::Broken,
                 OnNode::Hidden(_) | OnNode::Unknown(_) => ClusterVerdict::Unknown,

@@ -140,7 +140,10 @@ fn of_bound(Bound { node, devices, how }: &Bound) -> String {
     match how {
         OnNode::Starts(None) => format!("the pod is bound to {node}"),
         OnNode::Starts(Some(doing)) => format!("the pod is starting on {node}: {}", doing_text(doing)),
-        OnNode::Runs => format!("the pod is running on {node}{with}"),
+        OnNode::Runs(false) => format!("the pod is running on {node}{with}"),
+        OnNode::Runs(true) => format!(
+            "the pod is running on {node}{with} and still starting: its startup probe has not succeeded yet"
+        ),
         OnNode::Ends(ending) => ends(node, ending),
         OnNode::Waits(fact) => format!("the pod is bound to {node} and waits: {}", self::fact(fact)),
         OnNode::Stuck(fact) => format!("the pod is bound to {node}, but {}", self::fact(fact)),
