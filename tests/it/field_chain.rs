@@ -101,6 +101,18 @@ const CASES: &[Case] = &[
         ],
         has_not: &["is pending"],
     },
+    // What may set the binding conditions was scaled down.
+    Case {
+        ask: "explain pod/draft-0 -n=ai --complete --now=2026-11-30T12:00:00Z",
+        file: "controller-of-a-fabric-scaled-to-zero",
+        code: 1,
+        has: &[
+            "was not attached in time: FabricDeviceReady has not been set",
+            "1. scale up deployment/composable-resource-operator-system/composable-resource-operator-controller-manager, which has 0 replicas",
+            "2. ask the driver's owner why nothing sets condition FabricDeviceReady",
+        ],
+        has_not: &["its driver has not set", "deployment/ai/shop"],
+    },
     // A ComputeDomain that waits for no number of nodes is forming: NVIDIA's driver reports no error to the kubelet until it succeeds.
     Case {
         ask: "explain pod/bw-worker-0 -n=train --complete --now=2026-11-28T10:00:00Z",
@@ -3738,7 +3750,10 @@ const CASES: &[Case] = &[
         ask: "explain pod/render-5d9c7b6f4-4kd7m -n=ml --complete --now=2026-12-03T10:00:00Z",
         file: "device-never-attached",
         code: 1,
-        has: &["1. ask the driver's owner why nothing sets condition composable.acme.io/Attached"],
+        has: &[
+            "1. scale up deployment/composable/composable-controller, which has 0 replicas",
+            "2. ask the driver's owner why nothing sets condition composable.acme.io/Attached",
+        ],
         has_not: &[],
     },
     // All selectors of a request have to hold.

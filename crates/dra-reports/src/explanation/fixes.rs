@@ -21,7 +21,9 @@ use dra_model::{
     Claim, Cluster, DeviceId, Key, Node, NodeSelector, Owner, Pod, PodGroup, PoolId, Quantity, Str, Taint,
     Time, lookup,
 };
-use dra_rules::kubelet::{BrokenLink, KeptOff, binding_timeouts, down_controllers, is_being_published};
+use dra_rules::kubelet::{
+    BrokenLink, KeptOff, binding_timeouts, down_controllers, is_being_published, scaled_down,
+};
 use dra_rules::owners::{OwnerName, Rollout, superseding};
 use dra_rules::quota::{Quotas, Refusal, lacks_use, refusing};
 use dra_rules::reservation::{self, claim_names, former_pods, manager};
@@ -95,11 +97,14 @@ impl Diagnosis {
         let allocated = allocation.and_then(|allocation| allocation.allocation_timestamp);
         let until = allocated.map(|at| at.after(BINDING_TIMEOUT));
         let timeouts = binding_timeouts(cluster, claim);
-        let mut drivers = claim.results().iter().filter(|result| result.device == *device);
-        let down = drivers
-            .next()
-            .map(|result| down_controllers(cluster, &result.driver));
-        let down = down.into_iter().flatten();
+        let mut results = claim.results().iter();
+        let driver = results.find(|result| result.device == *device);
+        let driver = driver.map_or("", |result| result.driver.as_str());
+        // Who has set a condition in time is not missing.
+        let scaled_down = scaled_down(cluster, driver).filter(|_| timeouts > 0).take(1);
+        let scale_up = scaled_down.map(|owner| FixItem::scale_up(&owner.key, condition));
+        self.fixes.extend(scale_up);
+        let down = down_controllers(cluster, driver);
         let fix = FixItem::await_binding(condition, device, &claim.key(), until, timeouts, down);
         self.fixes.push(fix);
     }

@@ -183,6 +183,28 @@ pub fn down_controllers(cluster: &Cluster, driver: &str) -> impl Iterator<Item =
     })
 }
 
+/// Deployments without replicas that may be what attaches the devices of a driver, which need not be called like them: they are called
+/// controllers of devices, and no other vendor is named.
+pub fn scaled_down<'c>(cluster: &'c Cluster, driver: &'c str) -> impl Iterator<Item = &'c Owner> {
+    const CONTROLLERS: [&str; 2] = ["controller", "operator"];
+    const OF_DEVICES: [&str; 5] = ["dra", "resource", "device", "fabric", "composable"];
+    let is_its = move |owner: &&Owner| {
+        let names = [&owner.key.name, &owner.key.namespace].into_iter();
+        let has = |of: &[&str]| {
+            names
+                .clone()
+                .flat_map(|name| words(name))
+                .any(|word| of.contains(&word))
+        };
+        owner.kind == "Deployment"
+            && owner.replicas == Some(0)
+            && has(&CONTROLLERS)
+            && (has(&OF_DEVICES) || names.clone().any(|name| is_called_like(driver, name)))
+            && !names.clone().any(|name| is_placed_for_another(driver, name, &[]))
+    };
+    cluster.environment().owners.iter().filter(is_its)
+}
+
 /// The node of a pod, or the one that the controller of DaemonSets has made it for.
 fn node_of(pod: &Pod) -> Option<&Str> {
     pod.node().or_else(|| pod.required_affinity()?.single_node())

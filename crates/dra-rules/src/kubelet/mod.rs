@@ -44,7 +44,7 @@ use drivers::Drivers;
 pub use drivers::{
     Failure, KeptOff, MIG_STATE, PUBLISHING_SECONDS, Plugin, Unplaced, controllers,
     crashing_cloud_controllers, crashing_daemons, daemon_set_of, down_controllers, is_being_published,
-    is_called_like, is_called_plugin, is_over, is_pod_of, kept_off, republishing, unscheduled,
+    is_called_like, is_called_plugin, is_over, is_pod_of, kept_off, republishing, scaled_down, unscheduled,
 };
 pub use heartbeat::{Heartbeat, ailment, without_network};
 use heartbeat::{is_of_runtime, why_not_ready};

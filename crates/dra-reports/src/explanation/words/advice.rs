@@ -392,6 +392,20 @@ impl FixItem {
         Some(fix.look(describe_device(first)))
     }
 
+    /// Has a Deployment run again that may set a binding condition.
+    pub(in super::super) fn scale_up(deployment: &Key, condition: &str) -> Self {
+        let scale = Command::kubectl("scale");
+        let scale = scale.object(Resource::called("deployment"), &deployment.name);
+        let scale = scale.option("--replicas", "1").namespace(&deployment.namespace);
+        Self::unproven(
+            "RestoreDriver",
+            format!("deployment/{deployment}"),
+            format!("scale up deployment/{deployment}, which has 0 replicas, if it is what sets {condition}"),
+            Remedy::command(scale.done())
+                .note("its name suggests that; kube-scheduler retries automatically"),
+        )
+    }
+
     /// Waits until the driver of a device sets a binding condition: until that time, after so many attempts that timed out.
     pub(in super::super) fn await_binding(
         condition: &str,

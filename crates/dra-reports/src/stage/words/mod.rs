@@ -504,7 +504,8 @@ fn attaching_text(device: &DeviceId, attaching: &Attaching) -> String {
         Attaching::Pending(missing) => ("is not attached yet", missing),
     };
     let missing: Vec<&str> = missing.iter().map(|type_| type_.as_str()).collect();
-    format!("{device} {words}: its driver has not set {}", missing.join(", "))
+    let has = if missing.len() == 1 { "has" } else { "have" };
+    format!("{device} {words}: {} {has} not been set", missing.join(", "))
 }
 
 /// What shows why the pod is stuck.
