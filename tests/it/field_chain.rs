@@ -113,6 +113,14 @@ const CASES: &[Case] = &[
         ],
         has_not: &["its driver has not set", "deployment/ai/shop"],
     },
+    // The last report of a missing node was written after one was found.
+    Case {
+        ask: "explain pod/api-nw7m5ktmt-6hqlf -n=serve --complete --now=2026-11-30T12:00:00Z",
+        file: "runs-after-it-had-no-node",
+        code: 0,
+        has: &["the pod is running on"],
+        has_not: &["FailedScheduling"],
+    },
     // A ComputeDomain that waits for no number of nodes is forming: NVIDIA's driver reports no error to the kubelet until it succeeds.
     Case {
         ask: "explain pod/bw-worker-0 -n=train --complete --now=2026-11-28T10:00:00Z",

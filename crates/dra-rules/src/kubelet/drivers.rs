@@ -485,7 +485,7 @@ fn ready_since(pod: &Pod) -> Option<Time> {
     ready.last_transition_time
 }
 
-/// Returns whether the kubelet has got further with the pod than what the event warns of, as far as its status and events tell.
+/// Returns whether the pod has got further than what the event warns of, as far as its status and events of the kubelet tell.
 pub fn is_over(cluster: &Cluster, pod: &Pod, event: &Event) -> bool {
     let Some(seen) = event.last_seen() else {
         return false;
@@ -500,7 +500,10 @@ pub fn is_over(cluster: &Cluster, pod: &Pod, event: &Event) -> bool {
                 || matches!(reason, "Pulling" | "Pulled" | "Created")
                     && step.is_some_and(|step| said::step(reason) > Some(step)))
     };
-    ready_since(pod).is_some_and(|ready| ready >= seen)
+    // Events are written some time after what they are about.
+    let was_placed_since = pod.status.phase == "Running" && event.reason == "FailedScheduling";
+    was_placed_since
+        || ready_since(pod).is_some_and(|ready| ready >= seen)
         || cluster
             .events_of(Kind::Pod, &pod.metadata)
             .into_iter()
