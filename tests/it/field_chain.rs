@@ -121,6 +121,24 @@ const CASES: &[Case] = &[
         has: &["the pod is running on"],
         has_not: &["FailedScheduling"],
     },
+    // The refusal of a LimitRange names none.
+    Case {
+        ask: "explain deployment/llm -n=chat --complete --now=2026-11-30T12:00:00Z",
+        file: "limit-range-below-a-deployment",
+        code: 1,
+        has: &[
+            "maximum memory usage per Container is 64Gi, but limit is 96Gi",
+            "1. change the pod template of deployment/chat/llm as the message says, or limitrange/chat/containers",
+        ],
+        has_not: &[],
+    },
+    Case {
+        ask: "explain deployment/server -n=llm --complete --now=2026-11-30T12:00:00Z",
+        file: "secret-of-a-container-missing",
+        code: 1,
+        has: &["1. create secret/llm/hf-token, or have the pod use another one"],
+        has_not: &["RestoreDriver", "1. fix container main"],
+    },
     // A ComputeDomain that waits for no number of nodes is forming: NVIDIA's driver reports no error to the kubelet until it succeeds.
     Case {
         ask: "explain pod/bw-worker-0 -n=train --complete --now=2026-11-28T10:00:00Z",

@@ -25,7 +25,7 @@ use dra_rules::kubelet::{
     BrokenLink, KeptOff, binding_timeouts, down_controllers, is_being_published, scaled_down,
 };
 use dra_rules::owners::{OwnerName, Rollout, superseding};
-use dra_rules::quota::{Quotas, Refusal, lacks_use, refusing};
+use dra_rules::quota::{Quotas, Refusal, is_of_limits, lacks_use, refusing};
 use dra_rules::reservation::{self, claim_names, former_pods, manager};
 use dra_rules::scheduling::{
     BINDING_TIMEOUT, ClaimProblem, Fix, Fixes, Found, Kept, Obstacle, Plain, Readiness, ShortGang, victims,
@@ -313,7 +313,7 @@ impl Diagnosis {
 impl FixItem {
     /// Has the quota raised that refuses pods of `owner`, the webhook answer that cannot be called, or the pods corrected, as these words of a
     /// refusal tell.
-    pub(super) fn of_refusal(owner: &Owner, said: &str) -> Self {
+    pub(super) fn of_refusal(cluster: &Cluster, owner: &Owner, said: &str) -> Self {
         if let Some(webhook) = Webhook::uncallable(said) {
             return Self::restore_webhook(&webhook);
         }
@@ -322,7 +322,13 @@ impl FixItem {
                 let quota = Key::new(owner.key.namespace.clone(), quota);
                 Self::raise_quota(&quota, lacks_use(said))
             }
-            None => Self::correct_pods(owner),
+            None => {
+                let owners = &cluster.environment().owners;
+                let limits = owners.of_kind("", "LimitRange", &owner.key.namespace);
+                let mut limits = limits.filter(|_| is_of_limits(said)).map(|limits| &limits.key);
+                let first = limits.next();
+                Self::correct_pods(owner, first.filter(|_| limits.next().is_none()))
+            }
         }
     }
 

@@ -198,7 +198,7 @@ fn without_pods(cluster: &Cluster, owner: &Owner) -> Diagnosis {
     match &why {
         NoPods::Queued(queued) => report.fixes.push(super::gates::requeued(queued)),
         NoPods::Refused(word) => {
-            report.fixes.push(FixItem::of_refusal(owner, &word.said));
+            report.fixes.push(FixItem::of_refusal(cluster, owner, &word.said));
         }
         NoPods::Ended(_, Some(_)) => report.fixes.push(FixItem::run_again(&owner.key)),
         _ => {}
@@ -223,7 +223,7 @@ fn fewer_pods(cluster: &Cluster, owner: &Owner, active: usize) -> Option<Diagnos
     let word = refused(cluster, owner)?;
     let mut report = Diagnosis::new(Target::owner(&owner.kind, &owner.key));
     let name = OwnerName::from(owner);
-    report.fixes.push(FixItem::of_refusal(owner, &word.said));
+    report.fixes.push(FixItem::of_refusal(cluster, owner, &word.said));
     report.conclude(Answer::FewerPods(name, active, wanted, word));
     Some(report)
 }

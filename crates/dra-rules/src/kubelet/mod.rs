@@ -52,7 +52,7 @@ pub use plugin::{offered_by_plugin, users_of_plugin};
 pub use problems::{Problem, Problems, problems, rests_on};
 pub use publishing::{BrokenLink, Maker, Refused, fewer_than_alike, known_drivers};
 pub use reach::{nodes_of_devices, nodes_of_slice, publishes_for};
-pub use said::{Unread, has_word, injects_own, unreachable_registry};
+pub use said::{Unread, has_word, injects_own, missing_object, unreachable_registry};
 
 /// Progress of a pod's devices on its node.
 #[derive(

@@ -671,10 +671,13 @@ impl FixItem {
     }
 
     /// Has what makes pods changed as the API server's refusal of them says.
-    pub(in super::super) fn correct_pods(maker: &Owner) -> Self {
+    pub(in super::super) fn correct_pods(maker: &Owner, limits: Option<&Key>) -> Self {
         let maker = name_of(maker);
-        let message =
-            format!("change the pod template of {maker} as the message says, or create what it names");
+        let other = match limits {
+            Some(limits) => format!("limitrange/{limits}"),
+            None => "create what it names".to_owned(),
+        };
+        let message = format!("change the pod template of {maker} as the message says, or {other}");
         Self::correct(maker, message)
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::listing::some;
 use crate::words::restore_webhook;
-use dra_model::{DeviceId, Gate, Key, Str, Taint};
+use dra_model::{DeviceId, Gate, Key, Pod, Str, Taint};
 use dra_rules::kubelet::{BrokenLink, DOMAIN_LABEL, Doing, KeptOff, Party, STARTING_SECONDS, Unplaced};
 use dra_rules::owners::OwnerName;
 use dra_rules::scheduling::Skips;
@@ -510,6 +510,16 @@ pub(in super::super) fn start_container(container: &str) -> Text {
         format!("fix container {container}, which does not start"),
         "act on the kubelet's message",
     )
+}
+
+/// A Secret or ConfigMap that is missing, or a key of it.
+pub(in super::super) fn create_object(pod: &Pod, (resource, name, key): (&str, &str, Option<&str>)) -> Text {
+    let object = format!("{resource}/{}", pod.metadata.beside(&name.into()));
+    let message = match key {
+        Some(key) => format!("add key {key} to {object}, or have the pod use another one"),
+        None => format!("create {object}, or have the pod use another one"),
+    };
+    Text::new(message, "the kubelet retries automatically")
 }
 
 /// A container with a failing probe, which the kubelet may restart for that.
