@@ -39,6 +39,106 @@ const CASES: &[Case] = &[
         has: &["DRA038", "node/l4-pool-1, node/l4-pool-2"],
         has_not: &["No findings"],
     },
+    // The pod has to be near another one, in a zone whose devices are in use.
+    Case {
+        ask: "explain pod/rag-0 -n=infer --complete --now=2026-11-30T12:00:00Z",
+        file: "required-near-pods-of-a-full-zone",
+        code: 1,
+        has: &[
+            "didn't match pod affinity rules: it has to be near pod/infer/cache-5kvch6hxz-x2x9z (app=cache), so in topology.kubernetes.io/zone \
+             zone-a, where a1 and a2 lack devices for it",
+            "Fits on a1 or a2 once any one of",
+            "1. run another pod of deployment/infer/cache (app=cache) in a further topology.kubernetes.io/zone, or make the podAffinity of \
+             pod/infer/rag-0 a preferred one",
+        ],
+        has_not: &["check the podAffinity"],
+    },
+    // The first pod of a driver's update cannot pull the new image.
+    Case {
+        ask: "explain statefulset/index -n=search --complete --now=2026-11-30T12:00:00Z",
+        file: "update-of-a-driver-stopped-by-its-image",
+        code: 1,
+        has: &[
+            "(container plugin: ImagePullBackOff: registry.k8s.io/dra-driver-nvidia/dra-driver-nvidia-gpu:v0.5.l: not found), so the update of \
+             daemonset/dra-driver-nvidia-gpu/nvidia-dra-driver-gpu-kubelet-plugin has stopped at it",
+            "StatefulSet index has 1 of 3 pods: it creates the next one once all of them are ready",
+            "1. undo the update of daemonset/dra-driver-nvidia-gpu/nvidia-dra-driver-gpu-kubelet-plugin",
+        ],
+        has_not: &["podManagementPolicy", "ErrImagePull", "ask the owner"],
+    },
+    Case {
+        ask: "explain pod/index-0 -n=search --emit-fix=1 --complete --now=2026-11-30T12:00:00Z",
+        file: "update-of-a-driver-stopped-by-its-image",
+        code: 0,
+        has: &[
+            "kubectl rollout undo daemonset/nvidia-dra-driver-gpu-kubelet-plugin --namespace=dra-driver-nvidia-gpu",
+        ],
+        has_not: &[],
+    },
+    // The second pod of a set runs and its startup probe has yet to succeed.
+    Case {
+        ask: "explain statefulset/db -n=vectors --complete --now=2026-11-30T12:00:00Z",
+        file: "startup-probe-of-the-second-pod-of-three",
+        code: 0,
+        has: &[
+            "the pod is running on g4 with gpu.nvidia.com/g4/gpu-0 and still starting: its startup probe has not succeeded yet",
+            "StatefulSet db has 2 of 3 pods: it creates the next one once all of them are ready",
+        ],
+        has_not: &["Fix:"],
+    },
+    // A Job was over its deadline before there were devices for its pods.
+    Case {
+        ask: "explain job/sweep -n=sim --complete --now=2026-11-30T12:00:00Z",
+        file: "job-whose-deadline-passed-while-it-waited",
+        code: 0,
+        has: &[
+            "Job sweep has no pods: it has finished: Failed since 2026-11-30T11:20:02Z, DeadlineExceeded: Job was active longer than specified \
+             deadline (activeDeadlineSeconds 7200)",
+            "; no node was found for pod/sim/sweep-",
+            " until then: default-scheduler",
+            "6 cannot allocate all claims",
+            "1. create job/sim/sweep anew, with a longer activeDeadlineSeconds",
+        ],
+        has_not: &["is pending"],
+    },
+    // What may set the binding conditions was scaled down.
+    Case {
+        ask: "explain pod/draft-0 -n=ai --complete --now=2026-11-30T12:00:00Z",
+        file: "controller-of-a-fabric-scaled-to-zero",
+        code: 1,
+        has: &[
+            "was not attached in time: FabricDeviceReady has not been set",
+            "1. scale up deployment/composable-resource-operator-system/composable-resource-operator-controller-manager, which has 0 replicas",
+            "2. ask the driver's owner why nothing sets condition FabricDeviceReady",
+        ],
+        has_not: &["its driver has not set", "deployment/ai/shop"],
+    },
+    // The last report of a missing node was written after one was found.
+    Case {
+        ask: "explain pod/api-nw7m5ktmt-6hqlf -n=serve --complete --now=2026-11-30T12:00:00Z",
+        file: "runs-after-it-had-no-node",
+        code: 0,
+        has: &["the pod is running on"],
+        has_not: &["FailedScheduling"],
+    },
+    // The refusal of a LimitRange names none.
+    Case {
+        ask: "explain deployment/llm -n=chat --complete --now=2026-11-30T12:00:00Z",
+        file: "limit-range-below-a-deployment",
+        code: 1,
+        has: &[
+            "maximum memory usage per Container is 64Gi, but limit is 96Gi",
+            "1. change the pod template of deployment/chat/llm as the message says, or limitrange/chat/containers",
+        ],
+        has_not: &[],
+    },
+    Case {
+        ask: "explain deployment/server -n=llm --complete --now=2026-11-30T12:00:00Z",
+        file: "secret-of-a-container-missing",
+        code: 1,
+        has: &["1. create secret/llm/hf-token, or have the pod use another one"],
+        has_not: &["RestoreDriver", "1. fix container main"],
+    },
     // A ComputeDomain that waits for no number of nodes is forming: NVIDIA's driver reports no error to the kubelet until it succeeds.
     Case {
         ask: "explain pod/bw-worker-0 -n=train --complete --now=2026-11-28T10:00:00Z",
@@ -3772,7 +3872,10 @@ const CASES: &[Case] = &[
         ask: "explain pod/render-5d9c7b6f4-4kd7m -n=ml --complete --now=2026-12-03T10:00:00Z",
         file: "device-never-attached",
         code: 1,
-        has: &["1. ask the driver's owner why nothing sets condition composable.acme.io/Attached"],
+        has: &[
+            "1. scale up deployment/composable/composable-controller, which has 0 replicas",
+            "2. ask the driver's owner why nothing sets condition composable.acme.io/Attached",
+        ],
         has_not: &[],
     },
     // All selectors of a request have to hold.

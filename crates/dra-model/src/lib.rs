@@ -64,9 +64,9 @@ pub use node_selector::{InvalidNodeSelector, NodeRequirement, NodeSelector, Node
 pub use owners::{Gathers, Owner, Owners, Strategy};
 pub use pod::{
     Affinity, Bare, Container, ContainerClaim, ContainerEnd, ContainerPort, ContainerStatus,
-    ContainerWaiting, ExtendedResourceClaim, Gang, Named, NodeAffinity, POD_CONDITIONS, Pod, PodClaim,
-    PodClaimStatus, PodGroup, PodGroupSpec, PodGroupStatus, PodSpec, PodStatus, RequestMapping,
-    ResourceHealth, ResourceStatus, Resources, SchedulingGroup, SchedulingPolicy,
+    ContainerWaiting, ExtendedResourceClaim, Gang, Named, NodeAffinity, POD_CONDITIONS, Pod, PodAffinity,
+    PodAffinityTerm, PodClaim, PodClaimStatus, PodGroup, PodGroupSpec, PodGroupStatus, PodSpec, PodStatus,
+    RequestMapping, ResourceHealth, ResourceStatus, Resources, SchedulingGroup, SchedulingPolicy,
 };
 pub use rbac::{PolicyRule, Role, RoleBinding, RoleReference, RoleSubject};
 pub use release::Release;

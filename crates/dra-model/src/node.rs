@@ -86,7 +86,7 @@ pub struct DisruptionBudgetStatus {
     pub disruptions_allowed: i32,
 }
 
-/// `meta/v1` LabelSelector, as a disruption budget holds it.
+/// `meta/v1` LabelSelector, as disruption budgets and affinities to pods hold it.
 #[apply(decoded)]
 #[derive(PartialEq, Eq)]
 pub struct PodSelector {

@@ -43,12 +43,16 @@ pub struct Owner {
     pub is_paused: bool,
     /// The revision that its pods are to have, if it is a StatefulSet that replaces no pod of another one before that is ready.
     pub update_revision: Option<Str>,
+    /// Whether a StatefulSet creates a pod only once those before it are ready, if its policy is specified.
+    pub in_order: Option<bool>,
     /// Number of replicas, if specified.
     pub replicas: Option<i64>,
     /// Number of pods that a Job runs at a time, if specified.
     pub at_once: Option<i64>,
     /// Number of pods of a Job that have to succeed, if specified.
     pub completions: Option<i64>,
+    /// Seconds after which a Job fails, if specified.
+    pub deadline: Option<i64>,
     /// Pods of a Job that have failed, and the number of them (`backoffLimit`) up to which it makes another after some time.
     pub failed: Option<(i64, i64)>,
     /// The indexes of a Job that it gives up; empty for none.
@@ -253,6 +257,9 @@ impl Owners {
                 .filter(|_| (group, kind) == ("apps", "StatefulSet"))
                 .filter(|_| replaces_in_order(&spec))
                 .map(Str::from),
+            in_order: spec["podManagementPolicy"]
+                .as_str()
+                .map(|policy| policy != "Parallel"),
             replicas: spec["replicas"].as_i64(),
             at_once: spec["parallelism"].as_i64().map(|at_once| {
                 spec["completions"]
@@ -260,6 +267,7 @@ impl Owners {
                     .map_or(at_once, |all| all.min(at_once))
             }),
             completions: spec["completions"].as_i64(),
+            deadline: spec["activeDeadlineSeconds"].as_i64(),
             failed: status["failed"]
                 .as_i64()
                 .filter(|_| (group, kind) == ("batch", "Job"))

@@ -4,7 +4,8 @@ use macro_rules_attribute::apply;
 use serde::Deserialize;
 
 use super::{
-    Condition, Key, Meta, NodeSelector, Part, Quantity, Repeated, SchedulerProfile, Str, Time, Tolerations,
+    Condition, Key, Meta, NodeSelector, Part, PodSelector, Quantity, Repeated, SchedulerProfile, Str, Time,
+    Tolerations,
 };
 use crate::decoded::decoded;
 use dra_values::decode::{field, list, or_default};
@@ -327,7 +328,7 @@ pub struct Affinity {
     /// To nodes.
     pub node_affinity: Option<NodeAffinity>,
     /// To other pods: named, not simulated.
-    pub pod_affinity: Option<serde::de::IgnoredAny>,
+    pub pod_affinity: Option<PodAffinity>,
     /// Away from other pods: named, not simulated.
     pub pod_anti_affinity: Option<serde::de::IgnoredAny>,
 }
@@ -337,6 +338,26 @@ pub struct Affinity {
 pub struct NodeAffinity {
     /// Must match.
     pub required_during_scheduling_ignored_during_execution: Option<NodeSelector>,
+}
+
+/// Affinity to pods.
+#[apply(decoded)]
+pub struct PodAffinity {
+    /// Must match.
+    pub required_during_scheduling_ignored_during_execution: Vec<PodAffinityTerm>,
+}
+
+/// Pods: the node, or another one of its topology domain, has to have one of them.
+#[apply(decoded)]
+pub struct PodAffinityTerm {
+    /// The pods; absent matches none.
+    pub label_selector: Option<PodSelector>,
+    /// The label of nodes whose value is their domain.
+    pub topology_key: Str,
+    /// Namespaces of the pods: that of the pod itself if there are neither these nor a selector of namespaces.
+    pub namespaces: Vec<Str>,
+    /// Present if the labels of namespaces select further ones.
+    pub namespace_selector: Option<serde::de::IgnoredAny>,
 }
 
 /// Status of a pod.

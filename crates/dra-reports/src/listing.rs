@@ -4,7 +4,7 @@ use std::fmt;
 
 use itertools::Itertools;
 
-use dra_model::{NodeRequirement, NodeSelector};
+use dra_model::{NodeRequirement, NodeSelector, PodSelector, Str};
 
 /// The first of `items` as text, and how many more there are.
 pub fn some<T: fmt::Display>(items: impl IntoIterator<Item = T>) -> String {
@@ -21,21 +21,27 @@ pub(crate) fn some_of<T: fmt::Display>(most: usize, items: impl IntoIterator<Ite
     }
 }
 
+/// A selector of pods: `app=cache, tier In [a,b]`.
+pub(crate) fn pod_selector(selector: &PodSelector) -> String {
+    let labels = selector.match_labels.iter();
+    let labels = labels.map(|(key, value)| format!("{key}={value}"));
+    let others = selector.match_expressions.iter();
+    labels
+        .chain(others.map(|of| requirement(&of.key, &of.operator, &of.values)))
+        .join(", ")
+}
+
+fn requirement(key: &Str, operator: &Str, values: &[Str]) -> String {
+    if values.is_empty() {
+        format!("{key} {operator}")
+    } else {
+        format!("{key} {operator} [{}]", values.iter().join(","))
+    }
+}
+
 /// One line for each term: `zone In [a,b], metadata.name In [node-1]`.
 pub(crate) fn selector_terms(selector: &NodeSelector) -> Vec<String> {
-    let requirement = |requirement: &NodeRequirement| {
-        let NodeRequirement {
-            key,
-            operator,
-            values,
-        } = requirement;
-        let values: Vec<_> = values.iter().map(|value| value.as_str()).collect();
-        if values.is_empty() {
-            format!("{key} {operator}")
-        } else {
-            format!("{key} {operator} [{}]", values.join(","))
-        }
-    };
+    let requirement = |of: &NodeRequirement| requirement(&of.key, &of.operator, &of.values);
     selector
         .node_selector_terms
         .iter()

@@ -81,6 +81,11 @@ pub fn lacks_use(said: &str) -> bool {
     used.is_some_and(|(used, _)| used.split(',').all(|resource| resource.ends_with("=0")))
 }
 
+/// Returns whether a refusal is one of a LimitRange, which its words do not name (`limitranger/admission.go`, v1.37.2).
+pub fn is_of_limits(said: &str) -> bool {
+    said.contains(" usage per ") || said.contains(" limit to request ratio per ")
+}
+
 impl fmt::Display for Refusal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let quota = self.quota.metadata.key();

@@ -324,7 +324,7 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
                 .extend(restarted.map(|restarted| restarted_text(&restarted)));
             report.notes.extend(unhealthy(cluster, pod));
             report.conclude(on_node(match found.stage {
-                Stage::Running => OnNode::Runs,
+                Stage::Running => OnNode::Runs(stages.is_starting_up(pod)),
                 Stage::Unpreparing => {
                     OnNode::Ends(Ending::of(pod, found.waits.map(|waits| waits_text(waits, pod))))
                 }
@@ -341,7 +341,7 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
             due: Due::Later(_), ..
         } => {
             report.notes.push(cause_text(&stuck.cause, &Subject::of(pod)));
-            report.conclude(on_node(OnNode::Runs));
+            report.conclude(on_node(OnNode::Runs(false)));
         }
         _ => {
             let fact = Fact::Stage(Box::new(StageFact::of(stuck, pod)));

@@ -11,7 +11,7 @@ use dra_model::{
 use dra_rules::kubelet::{BrokenLink, Doing};
 use dra_rules::owners::{OwnerName, Queued, ShutQueue};
 use dra_rules::reservation::Lacks;
-use dra_rules::scheduling::{AssumedGate, Kept, KnownBug, Obstacle, Panic, Plain, Rejection, Spared, Stage};
+use dra_rules::scheduling::{AssumedGate, Kept, KnownBug, Near, Obstacle, Panic, Plain, Rejection, Spared, Stage};
 
 use super::absence::Absence;
 use super::events;
@@ -260,12 +260,21 @@ pub(crate) enum NoPods {
         /// That the kubelet did not let it start.
         rejected: Option<Box<StageFact>>,
     },
-    /// It has ended, as this condition says, which has a reason and a message.
-    Ended(Condition),
+    /// It has ended, as this condition says, which has a reason and a message, and its deadline, if that is why.
+    Ended(Condition, Option<Overdue>),
     /// It is to have none, by this field of its spec.
     Zero(&'static str),
     /// Unknown controllers create its rollouts and the like.
     Unknown,
+}
+
+/// The deadline of a Job that was over before it had succeeded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Overdue {
+    /// Seconds from the start of the Job.
+    pub(super) seconds: i64,
+    /// What was said last of a pod of it, if its pods are known to have had no node.
+    pub(super) unplaced: Option<(Key, Word)>,
 }
 
 /// Why no pod needs a claim.
@@ -295,8 +304,8 @@ pub(crate) struct Bound {
 pub(crate) enum OnNode {
     /// It starts, as far as devices go, and what it does.
     Starts(Option<Doing>),
-    /// It runs.
-    Runs,
+    /// It runs, and whether its startup probe has yet to succeed.
+    Runs(bool),
     /// It is being ended.
     Ends(Ending),
     /// It does not start yet, for this reason, which passes as things are.
@@ -358,7 +367,7 @@ impl Answer {
                 | NoPods::Says(_)
                 | NoPods::Refused(_)
                 | NoPods::Failed { .. } => ClusterVerdict::Waits,
-                NoPods::Ended(_) | NoPods::Zero(_) | NoPods::Suspended(None) | NoPods::Managed(_) => {
+                NoPods::Ended(..) | NoPods::Zero(_) | NoPods::Suspended(None) | NoPods::Managed(_) => {
                     ClusterVerdict::Ended
                 }
                 NoPods::Unknown => ClusterVerdict::Unknown,
@@ -367,7 +376,7 @@ impl Answer {
             Self::Ended(..) | Self::Deleted(_) | Self::NotNeeded(..) => ClusterVerdict::Ended,
             Self::NotGone(_) | Self::Failed(_) => ClusterVerdict::Broken,
             Self::Bound(bound) => match bound.how {
-                OnNode::Starts(_) | OnNode::Runs | OnNode::Ends(_) => ClusterVerdict::Bound,
+                OnNode::Starts(_) | OnNode::Runs(_) | OnNode::Ends(_) => ClusterVerdict::Bound,
                 OnNode::Waits(_) => ClusterVerdict::Waits,
                 OnNode::Stuck(_) | OnNode::Endangered(_) | OnNode::NotEnding(_) => ClusterVerdict::Broken,
                 OnNode::Hidden(_) | OnNode::Unknown(_) => ClusterVerdict::Unknown,
@@ -439,8 +448,9 @@ pub(crate) enum Cause {
     TooFew(Among, u64, DeviceKind, Option<Lost>),
     /// This node has so many usable devices of the kind, and these other filters reject it.
     Filtered(Str, u64, DeviceKind, Vec<Plain>),
-    /// It fits on these nodes, as far as filters are simulated, and kube-scheduler says that others reject so many.
-    Rejected(Vec<Str>, Vec<Rejection>),
+    /// It fits on these nodes, as far as filters are simulated, and kube-scheduler says that others reject so many. The pods that it has to be
+    /// near, where that is why, with the nodes near them that lack devices.
+    Rejected(Vec<Str>, Vec<Rejection>, Option<(Near, Vec<Str>)>),
     /// No node has all of its devices of a kind free.
     NotAll(Box<NotAll>),
     /// Each alternative of the request has a cause of its own.
@@ -773,7 +783,7 @@ impl Cause {
     pub(super) fn fact(&self) -> Option<Fact> {
         match self {
             Self::Alike(Brief::Fact(fact)) | Self::OnNode(_, fact) => Some(fact.clone()),
-            Self::Rejected(_, by) => Some(Fact::Rejected(by.clone())),
+            Self::Rejected(_, by, _) => Some(Fact::Rejected(by.clone())),
             Self::Besides(cause, Beside::Rejected(_) | Beside::Superseded(_)) => cause.fact(),
             Self::Allocated(_, _, Place::Other(fact)) => Some((**fact).clone()),
             Self::TooManyConsumers(_) => Some(Fact::TooManyConsumers),
@@ -807,7 +817,7 @@ impl Cause {
             Self::Alike(brief) => brief.code(),
             Self::OnNode(_, fact) => fact.code(),
             Self::Filtered(.., why) => why.first().map_or(SEVERAL, Into::into),
-            Self::Rejected(_, by) | Self::Besides(_, Beside::Rejected(by)) => {
+            Self::Rejected(_, by, _) | Self::Besides(_, Beside::Rejected(by)) => {
                 Fact::Rejected(by.clone()).code()
             }
             Self::Absent(_) => Fact::NoDevices.code(),

@@ -22,9 +22,11 @@ use dra_model::{
     Claim, Cluster, DeviceId, Key, Kind, Node, NodeSelector, Owner, Pod, PodGroup, PoolId, Quantity, Str,
     Taint, Time, lookup,
 };
-use dra_rules::kubelet::{BrokenLink, KeptOff, binding_timeouts, down_controllers, is_being_published};
+use dra_rules::kubelet::{
+    BrokenLink, KeptOff, binding_timeouts, down_controllers, is_being_published, scaled_down,
+};
 use dra_rules::owners::{OwnerName, Rollout, superseding};
-use dra_rules::quota::{Quotas, Refusal, lacks_use, refusing};
+use dra_rules::quota::{Quotas, Refusal, is_of_limits, lacks_use, refusing};
 use dra_rules::reservation::{self, claim_names, former_pods, manager};
 use dra_rules::scheduling::{
     BINDING_TIMEOUT, ClaimProblem, Fix, Fixes, Found, Kept, Obstacle, Plain, Readiness, ShortGang, victims,
@@ -96,11 +98,14 @@ impl Diagnosis {
         let allocated = allocation.and_then(|allocation| allocation.allocation_timestamp);
         let until = allocated.map(|at| at.after(BINDING_TIMEOUT));
         let timeouts = binding_timeouts(cluster, claim);
-        let mut drivers = claim.results().iter().filter(|result| result.device == *device);
-        let down = drivers
-            .next()
-            .map(|result| down_controllers(cluster, &result.driver));
-        let down = down.into_iter().flatten();
+        let mut results = claim.results().iter();
+        let driver = results.find(|result| result.device == *device);
+        let driver = driver.map_or("", |result| result.driver.as_str());
+        // Who has set a condition in time is not missing.
+        let scaled_down = scaled_down(cluster, driver).filter(|_| timeouts > 0).take(1);
+        let scale_up = scaled_down.map(|owner| FixItem::scale_up(&owner.key, condition));
+        self.fixes.extend(scale_up);
+        let down = down_controllers(cluster, driver);
         let fix = FixItem::await_binding(condition, device, &claim.key(), until, timeouts, down);
         self.fixes.push(fix);
     }
@@ -320,7 +325,7 @@ impl Diagnosis {
 impl FixItem {
     /// Has the quota raised that refuses pods of `owner`, the webhook answer that cannot be called, or the pods corrected, as these words of a
     /// refusal tell.
-    pub(super) fn of_refusal(owner: &Owner, said: &str) -> Self {
+    pub(super) fn of_refusal(cluster: &Cluster, owner: &Owner, said: &str) -> Self {
         if let Some(webhook) = Webhook::uncallable(said) {
             return Self::restore_webhook(&webhook);
         }
@@ -329,7 +334,13 @@ impl FixItem {
                 let quota = Key::new(owner.key.namespace.clone(), quota);
                 Self::raise_quota(&quota, lacks_use(said))
             }
-            None => Self::correct_pods(owner),
+            None => {
+                let owners = &cluster.environment().owners;
+                let limits = owners.of_kind("", "LimitRange", &owner.key.namespace);
+                let mut limits = limits.filter(|_| is_of_limits(said)).map(|limits| &limits.key);
+                let first = limits.next();
+                Self::correct_pods(owner, first.filter(|_| limits.next().is_none()))
+            }
         }
     }
 

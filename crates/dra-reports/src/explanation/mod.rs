@@ -564,7 +564,7 @@ impl<'e> Explained<'e> {
     /// Says that waiting helps on nodes that lack devices now, where filters which are not simulated reject the others: these come before the
     /// filter for devices (`scheduler/apis/config/v1/default_plugins.go`, `applyDynamicResources`, v1.37.2), so the former have passed them.
     fn wait_elsewhere(&self, report: &mut Diagnosis, pod: &Arc<Pod>) {
-        let Some(Cause::Rejected(rejected, by)) = &report.cause else {
+        let Some(Cause::Rejected(rejected, by, _)) = &report.cause else {
             return;
         };
         // Filters that reject more nodes than those reject some that lack devices, too.

@@ -1,17 +1,17 @@
 //! What makes pods: its pods are explained, and where it has none, why.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::diagnosis::{Answer, Diagnosis, NoPods};
+use super::diagnosis::{Answer, Diagnosis, NoPods, Overdue};
 use super::fact::{Speaker, Word};
 use super::items::{ClusterVerdict, FixItem};
 use super::{explain_pod, failing_end, words};
 use crate::allocation::{Settings, Target};
 use crate::stage::StageFact;
-use dra_model::{Cluster, Condition, Key, Owner, OwnerReference, Pod, Str, Time};
-use dra_rules::kubelet::{Stages, is_refusal};
+use dra_model::{Cluster, Condition, Event, Key, Owner, OwnerReference, Pod, Str, Time};
+use dra_rules::kubelet::{Stages, is_ready, is_refusal};
 use dra_rules::owners::{KUEUE, Lineage, OwnerName, Queued, refused_last};
 
 /// Pods of one owner that are explained until one is found that waits.
@@ -120,8 +120,14 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
                 return Some(fewer);
             }
             report.notes.push(words::why(&fewer.why()));
-        } else if is_short(owner, active) && owner.kind == "StatefulSet" && !is_fine(&report) {
-            report.notes.push(words::next_pod(&name, active, owner.replicas));
+        } else if is_short(owner, active)
+            && owner.kind == "StatefulSet"
+            && owner.in_order != Some(false)
+            && (!is_fine(&report) || !pods.iter().all(|pod| is_ready(pod)))
+        {
+            report
+                .notes
+                .push(words::next_pod(&name, active, owner.replicas, owner.in_order));
         }
         let ended = ended(owner).map(|condition| words::owner_ended(&name, condition));
         report.notes.extend(ended);
@@ -192,8 +198,9 @@ fn without_pods(cluster: &Cluster, owner: &Owner) -> Diagnosis {
     match &why {
         NoPods::Queued(queued) => report.fixes.push(super::gates::requeued(queued)),
         NoPods::Refused(word) => {
-            report.fixes.push(FixItem::of_refusal(owner, &word.said));
+            report.fixes.push(FixItem::of_refusal(cluster, owner, &word.said));
         }
+        NoPods::Ended(_, Some(_)) => report.fixes.push(FixItem::run_again(&owner.key)),
         _ => {}
     }
     report.conclude(Answer::NoPods(name, why));
@@ -216,7 +223,7 @@ fn fewer_pods(cluster: &Cluster, owner: &Owner, active: usize) -> Option<Diagnos
     let word = refused(cluster, owner)?;
     let mut report = Diagnosis::new(Target::owner(&owner.kind, &owner.key));
     let name = OwnerName::from(owner);
-    report.fixes.push(FixItem::of_refusal(owner, &word.said));
+    report.fixes.push(FixItem::of_refusal(cluster, owner, &word.said));
     report.conclude(Answer::FewerPods(name, active, wanted, word));
     Some(report)
 }
@@ -252,7 +259,7 @@ fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {
         return NoPods::Queued(queued);
     }
     if let Some(condition) = ended(owner) {
-        return NoPods::Ended(condition.clone());
+        return NoPods::Ended(condition.clone(), overdue(cluster, owner, condition));
     }
     if owner.is_suspended {
         return NoPods::Suspended(owner.queue.clone());
@@ -283,6 +290,28 @@ fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {
         Some(condition) => NoPods::Says(condition.clone()),
         None => NoPods::Unknown,
     }
+}
+
+/// The deadline of a Job, if that has ended it. Events still tell which pods it had, which are gone.
+fn overdue(cluster: &Cluster, owner: &Owner, ended: &Condition) -> Option<Overdue> {
+    let seconds = owner.deadline.filter(|_| ended.reason == "DeadlineExceeded")?;
+    let made = cluster.events_of_owner(owner).into_iter();
+    let made: BTreeSet<&str> = made
+        .filter_map(|event| event.message.strip_prefix("Created pod: "))
+        .collect();
+    let of_pods = cluster.events().filter(|event| {
+        let object = &event.involved_object;
+        object.kind == "Pod" && object.namespace == owner.key.namespace && made.contains(object.name.as_str())
+    });
+    let (unplaced, placed): (Vec<&Arc<Event>>, Vec<&Arc<Event>>) =
+        of_pods.partition(|event| event.reason == "FailedScheduling");
+    let last = unplaced.into_iter().max_by_key(|event| event.last_seen());
+    let unplaced = last.filter(|_| placed.is_empty()).map(|event| {
+        let speaker = Speaker::Component(event.component().clone());
+        let pod = Key::new(owner.key.namespace.clone(), event.involved_object.name.clone());
+        (pod, Word::of(speaker, event))
+    });
+    Some(Overdue { seconds, unplaced })
 }
 
 /// What would make pods with devices in `namespace`, or in all, and has none or too few since it is held back; each says why. `are_devices` are

@@ -7,11 +7,11 @@ use super::diagnosis::{Answer, Beside, Cause, Diagnosis, NodeGroup, Warning};
 use super::fact::Fact;
 use super::items::{FilterCount, FixItem};
 use super::{waiting, words};
-use crate::remedy::Remedy;
+use crate::remedy::{Remedy, top_owner};
 use crate::script::{Command, Resource};
 use dra_model::{Cluster, Event, Key, Kind, OwnerReference, Pod, Str};
 use dra_rules::reservation::manager;
-use dra_rules::scheduling::{Rejection, Unsimulated};
+use dra_rules::scheduling::{Near, Rejection, Unsimulated};
 
 /// PersistentVolumeClaims, which the model does not have.
 const VOLUME_CLAIM: &str = "persistentvolumeclaim";
@@ -45,10 +45,28 @@ impl Diagnosis {
         self.filters = FilterCount::of(&self.nodes);
         self.node_groups = NodeGroup::of(&self.nodes);
         self.conclude(Answer::Nowhere(self.nodes.len()));
-        self.cause = Some(Cause::Rejected(nodes, by.to_vec()));
+        let near = self.near(cluster, pod, &nodes, by);
+        self.cause = Some(Cause::Rejected(nodes, by.to_vec(), near));
         waiting::add_rejected(self, by);
         self.fixes.extend(fixes(cluster, pod, by));
         true
+    }
+
+    /// The pods that the pod has to be near, where kube-scheduler rejects the nodes for that alone, and the nodes near them that lack devices.
+    fn near(
+        &self,
+        cluster: &Cluster,
+        pod: &Pod,
+        rejected: &[Str],
+        by: &[Rejection],
+    ) -> Option<(Near, Vec<Str>)> {
+        let is_affinity = |rejection: &Rejection| rejection.filter == Unsimulated::PodAffinity;
+        let near = Near::of(cluster, pod).filter(|_| by.iter().all(is_affinity))?;
+        let is_near = |name: &Str| cluster.node(name).is_some_and(|node| near.leaves(node));
+        let lacking = self.lacking_devices().map(|node| &node.node);
+        let lacking = lacking.filter(|name| is_near(name)).cloned().collect();
+        // It may have been there only since.
+        (!rejected.iter().any(is_near)).then_some((near, lacking))
     }
 
     /// Has the pods of an owner share no claim, where they must not be on one node, or cannot be.
@@ -60,7 +78,9 @@ impl Diagnosis {
             )
         };
         let is_at_fault = match &self.cause {
-            Some(Cause::Rejected(_, by) | Cause::Besides(_, Beside::Rejected(by))) => by.iter().any(is_apart),
+            Some(Cause::Rejected(_, by, _) | Cause::Besides(_, Beside::Rejected(by))) => {
+                by.iter().any(is_apart)
+            }
             Some(Cause::Besides(cause, Beside::Kept(..))) => {
                 matches!(&**cause, Cause::Allocated(claim, ..) if claim == shared)
                     && self.fixes.iter().all(|fix| !fix.proven)
@@ -142,7 +162,18 @@ pub(super) fn fix(cluster: &Cluster, pod: &Pod, filter: Unsimulated) -> FixItem 
         Unsimulated::VolumeRestrictions | Unsimulated::DeletedVolumeClaim => users(cluster, pod),
         _ => Vec::new(),
     };
-    let (message, how) = words::fixes::placement(filter, &target, &users);
+    let near = Near::of(cluster, pod).filter(|_| filter == Unsimulated::PodAffinity);
+    let (message, how) = match near {
+        Some(near) => {
+            let first = near.pods.first().and_then(|first| cluster.pod(first));
+            words::fixes::near(
+                &target,
+                &near,
+                first.and_then(|pod| top_owner(cluster, pod)).as_ref(),
+            )
+        }
+        None => words::fixes::placement(filter, &target, &users),
+    };
     let mut remedy = Remedy::by_hand(how);
     if let Unsimulated::VolumeBinding = filter
         && let Some(event) = warning(cluster, pod)

@@ -17,7 +17,7 @@ use dra_model::{Cluster, DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
     Attaching, Behind, BrokenLink, Cause, Doing, Due, Evidence, KeptOff, Maker, OF_CORES, Party, Plugin,
     PodStage, Problem, Stages, Unread, Waiting, controllers, crashing_daemons, has_logs, has_stopped,
-    has_word, injects_own, is_of_alignment, is_ready, lacks_network, refuses_host_network,
+    has_word, injects_own, is_of_alignment, is_ready, lacks_network, missing_object, refuses_host_network,
     unreachable_registry,
 };
 use dra_rules::owners::{OwnerName, is_superseded, replacement};
@@ -255,6 +255,9 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         | Cause::PreparedForDeletedClaim { lasts: true, .. } => {
             of_driver(stages, stage, node, Unprepared::Earlier)
         }
+        Cause::VolumesNotMounted { text } if let Some(missing) = missing_object(text) => {
+            of_events("MountVolumes", of_pod(), words::create_object(pod, missing))
+        }
         Cause::VolumesNotMounted { text } => {
             // Of `attachdetach/reconciler/reconciler.go`, `reportMultiAttachError`, v1.37.2.
             let is_elsewhere = text.starts_with("Multi-Attach error");
@@ -344,6 +347,9 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         }
         Cause::ContainerNotStarted(_, waiting) if let Some(exit) = exit_of(stages, pod, &waiting.message) => {
             exits(stages, pod, node, exit)
+        }
+        Cause::ContainerNotStarted(_, waiting) if let Some(missing) = missing_object(&waiting.message) => {
+            of_events("RepairContainer", of_pod(), words::create_object(pod, missing))
         }
         Cause::ContainerNotStarted(container, waiting)
             if let Some((claim, other)) = of_other_container(stages, pod, container, &waiting.message) =>
@@ -798,6 +804,13 @@ fn of_plugin(stages: &Stages<'_>, driver: &Str, plugin: &Plugin, node: &str) -> 
             ..
         } => restore(Restore::Labels(labels)).look(describe_node(node)),
         Plugin::None { .. } | Plugin::Hidden => restore(Restore::Run).look(pods_on(node)),
+        Plugin::Crashing(pod, waiting) if let Some(set) = &waiting.stops => {
+            let undo = Command::kubectl("rollout").arg("undo");
+            let undo = undo.object(Resource::called(Maker::DaemonSet.resource()), set);
+            let text = words::undo_update(&pod.namespace, set);
+            let undo = Remedy::command(undo.namespace(&pod.namespace).done()).note(text.how);
+            Advice::new("RestoreDriver", target.clone(), text.message, undo).look(describe(pod))
+        }
         Plugin::Crashing(pod, waiting) if !has_logs(&waiting.reason) => {
             restore(Restore::Pod).look(describe(pod))
         }

@@ -857,13 +857,13 @@ fn a_pod_waits_for_its_device_to_be_attached() {
         claim["allocation"]["devices"]["results"][0]["bindingFailureConditions"] = json!(["broken"]);
     };
     let base = || scene().pod(unbound).claim(attach);
-    let late = "Reserved BindingTimedOut Driver: gpu.example.com/node-1/g0 was not attached in time: its driver has not set attached";
+    let late = "Reserved BindingTimedOut Driver: gpu.example.com/node-1/g0 was not attached in time: attached has not been set";
     assert_eq!(base().told(), late);
     let recent =
         |claim: &mut Value| claim["allocation"]["allocationTimestamp"] = json!("2026-11-21T11:58:00Z");
     assert_eq!(
         base().claim(recent).told(),
-        "Reserved BindingPending Driver: gpu.example.com/node-1/g0 is not attached yet: its driver has not set attached"
+        "Reserved BindingPending Driver: gpu.example.com/node-1/g0 is not attached yet: attached has not been set"
     );
     let condition = |type_: &str| {
         let device = json!({"driver": DRIVER, "pool": "node-1", "device": "g0",

@@ -46,6 +46,8 @@ pub struct Waiting {
     pub end: Option<ContainerEnd>,
     /// The failure of its hook or probe that made the kubelet end it, if that is known.
     pub ended_for: Option<Str>,
+    /// The DaemonSet whose update has stopped at its pod.
+    pub stops: Option<Str>,
 }
 
 /// A container that runs again.
@@ -77,6 +79,7 @@ impl Waiting {
                 ..end.clone()
             }),
             ended_for: None,
+            stops: None,
         }
     }
 }

@@ -189,6 +189,28 @@ pub fn down_controllers(cluster: &Cluster, driver: &str) -> impl Iterator<Item =
     })
 }
 
+/// Deployments without replicas that may be what attaches the devices of a driver, which need not be called like them: they are called
+/// controllers of devices, and no other vendor is named.
+pub fn scaled_down<'c>(cluster: &'c Cluster, driver: &'c str) -> impl Iterator<Item = &'c Owner> {
+    const CONTROLLERS: [&str; 2] = ["controller", "operator"];
+    const OF_DEVICES: [&str; 5] = ["dra", "resource", "device", "fabric", "composable"];
+    let is_its = move |owner: &&Owner| {
+        let names = [&owner.key.name, &owner.key.namespace].into_iter();
+        let has = |of: &[&str]| {
+            names
+                .clone()
+                .flat_map(|name| words(name))
+                .any(|word| of.contains(&word))
+        };
+        owner.kind == "Deployment"
+            && owner.replicas == Some(0)
+            && has(&CONTROLLERS)
+            && (has(&OF_DEVICES) || names.clone().any(|name| is_called_like(driver, name)))
+            && !names.clone().any(|name| is_placed_for_another(driver, name, &[]))
+    };
+    cluster.environment().owners.iter().filter(is_its)
+}
+
 /// The node of a pod, or the one that the controller of DaemonSets has made it for.
 fn node_of(pod: &Pod) -> Option<&Str> {
     pod.node().or_else(|| pod.required_affinity()?.single_node())
@@ -469,7 +491,7 @@ fn ready_since(pod: &Pod) -> Option<Time> {
     ready.last_transition_time
 }
 
-/// Returns whether the kubelet has got further with the pod than what the event warns of, as far as its status and events tell.
+/// Returns whether the pod has got further than what the event warns of, as far as its status and events of the kubelet tell.
 pub fn is_over(cluster: &Cluster, pod: &Pod, event: &Event) -> bool {
     let Some(seen) = event.last_seen() else {
         return false;
@@ -484,7 +506,10 @@ pub fn is_over(cluster: &Cluster, pod: &Pod, event: &Event) -> bool {
                 || matches!(reason, "Pulling" | "Pulled" | "Created")
                     && step.is_some_and(|step| said::step(reason) > Some(step)))
     };
-    ready_since(pod).is_some_and(|ready| ready >= seen)
+    // Events are written some time after what they are about.
+    let was_placed_since = pod.status.phase == "Running" && event.reason == "FailedScheduling";
+    was_placed_since
+        || ready_since(pod).is_some_and(|ready| ready >= seen)
         || cluster
             .events_of(Kind::Pod, &pod.metadata)
             .into_iter()
@@ -553,6 +578,25 @@ fn crashing(cluster: &Cluster, pod: &Pod) -> Option<(Key, Waiting)> {
     Some((pod.key(), waiting))
 }
 
+/// The label with the revision of its DaemonSet that a pod is of.
+const REVISION: &str = "controller-revision-hash";
+
+/// The DaemonSet of a pod that is not ready, if that stops its update: all pods that are ready are older, and of another revision. By default one
+/// pod at a time may be unavailable (`daemon/update.go`, v1.37.2).
+fn stopped_by<'p>(cluster: &Cluster, pod: &'p Pod) -> Option<&'p Str> {
+    let set = daemon_set_of(pod)?;
+    let own = pod.metadata.label(REVISION)?;
+    let is_older = |other: &Meta| {
+        other.label(REVISION).is_some_and(|revision| revision != own)
+            && other.creation_timestamp < pod.metadata.creation_timestamp
+    };
+    let siblings = cluster.pods_in(&pod.metadata.namespace);
+    let siblings = siblings.filter(|other| other.metadata.is_sibling(&pod.metadata) && is_ready(other));
+    let mut ready = siblings.map(|other| is_older(&other.metadata)).peekable();
+    let is_paused = cluster.owner(&pod.metadata).is_some_and(|set| set.is_paused);
+    (!is_paused && ready.peek().is_some() && ready.all(|is_older| is_older)).then_some(set)
+}
+
 /// A container of the pod that does not run.
 pub(super) fn crashes(cluster: &Cluster, pod: &Pod) -> Option<Waiting> {
     containers(pod).find_map(|container| {
@@ -561,6 +605,7 @@ pub(super) fn crashes(cluster: &Cluster, pod: &Pod) -> Option<Waiting> {
         let ended_for = end.and_then(|end| why_ended(cluster, pod, &container.name, end));
         Some(Waiting {
             ended_for: ended_for.map(|event| event.message.clone()),
+            stops: stopped_by(cluster, pod).cloned(),
             ..waiting
         })
     })

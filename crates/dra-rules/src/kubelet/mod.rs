@@ -45,7 +45,7 @@ use drivers::Drivers;
 pub use drivers::{
     Failure, KeptOff, MIG_STATE, PUBLISHING_SECONDS, Plugin, Unplaced, controllers,
     crashing_cloud_controllers, crashing_daemons, daemon_set_of, down_controllers, is_being_published,
-    is_called_like, is_called_plugin, is_over, is_pod_of, kept_off, republishing, unscheduled,
+    is_called_like, is_called_plugin, is_over, is_pod_of, kept_off, republishing, scaled_down, unscheduled,
 };
 pub use heartbeat::{Heartbeat, ailment, without_network};
 use heartbeat::{is_of_runtime, why_not_ready};
@@ -54,7 +54,7 @@ pub use problems::{Problem, Problems, problems, rests_on};
 pub use publishing::{BrokenLink, Maker, Refused, fewer_than_alike, known_drivers};
 pub use reach::{nodes_of_devices, nodes_of_slice, publishes_for};
 pub use refusal::Behind;
-pub use said::{Unread, has_word, injects_own, unreachable_registry};
+pub use said::{Unread, has_word, injects_own, missing_object, unreachable_registry};
 
 /// Progress of a pod's devices on its node.
 #[derive(

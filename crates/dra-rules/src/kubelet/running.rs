@@ -106,11 +106,7 @@ impl<'c> Stages<'c> {
             };
             return Some(Stuck::new(cause, end.finished_at, Evidence::Ended(container)));
         }
-        let events = self.cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
-        let of_probe = events
-            .filter(|event| event.reason == said::UNHEALTHY && event.involved_object.uid == pod.metadata.uid)
-            .filter(|event| event.last_seen().is_some_and(|seen| seen >= since));
-        let of_probe: Vec<_> = of_probe.collect();
+        let of_probe = self.failed_probes(pod, since);
         if are_starting(pod, &of_probe) {
             return None;
         }
@@ -131,6 +127,22 @@ impl<'c> Stages<'c> {
                 Stuck::new(cause, Some(since), Evidence::Unready(ready))
             }
         })
+    }
+
+    /// Returns whether the pod runs and is not ready, as a container of it is starting: its startup probe alone has failed since.
+    pub fn is_starting_up(&self, pod: &Pod) -> bool {
+        let since = unready(pod).and_then(|ready| ready.last_transition_time);
+        since.is_some_and(|since| are_starting(pod, &self.failed_probes(pod, since)))
+    }
+
+    /// The failures of probes of the pod since then.
+    fn failed_probes(&self, pod: &Pod, since: Time) -> Vec<&'c Arc<Event>> {
+        let events = self.cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
+        let of_probe = events
+            .filter(|event| event.reason == said::UNHEALTHY && event.involved_object.uid == pod.metadata.uid);
+        of_probe
+            .filter(|event| event.last_seen().is_some_and(|seen| seen >= since))
+            .collect()
     }
 
     /// Returns that a device of the pod is reported to be broken, by the kubelet or by a driver.

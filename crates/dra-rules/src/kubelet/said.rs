@@ -340,6 +340,23 @@ pub fn unreachable_registry(text: &str) -> Option<(&str, &str)> {
     (!host.is_empty()).then_some((host, error))
 }
 
+/// The Secret or ConfigMap that the kubelet does not find, or a key of it: its resource, its name and the key. Mirrors `kubelet/kubelet_pods.go`,
+/// `makeEnvironmentVariables`, v1.37.2, and the errors of the API server.
+pub fn missing_object(text: &str) -> Option<(&'static str, &str, Option<&str>)> {
+    let resource = |kind: &str| {
+        let mut known = ["secret", "configmap"].into_iter();
+        known.find(|known| kind.trim_end_matches('s').eq_ignore_ascii_case(known))
+    };
+    let last = text.rsplit(": ").next()?;
+    if let Some(rest) = last.strip_prefix("couldn't find key ") {
+        let (key, object) = rest.split_once(" in ")?;
+        let (kind, object) = object.split_once(' ')?;
+        return Some((resource(kind)?, object.split_once('/')?.1, Some(key)));
+    }
+    let (kind, name) = last.strip_suffix("\" not found")?.split_once(" \"")?;
+    Some((resource(kind)?, name, None))
+}
+
 /// Returns whether NVIDIA's container runtime does not find the devices that it injects automatically: those are none of a driver.
 pub fn injects_own(text: &str) -> bool {
     matches!(Said::of_runtime(text), Some(Said::Unresolvable { devices }) if are_of_runtime(&devices))
@@ -514,6 +531,33 @@ mod tests {
             String::new(),
         ] {
             assert!(claims_named(&text).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_missing_object_is_read_from_errors_of_containers_and_volumes() {
+        for (text, found) in [
+            (
+                "secret \"hf-token\" not found",
+                Some(("secret", "hf-token", None)),
+            ),
+            ("configmaps \"c\" not found", Some(("configmap", "c", None))),
+            (
+                "MountVolume.SetUp failed for volume \"v\" : configmap \"c\" not found",
+                Some(("configmap", "c", None)),
+            ),
+            (
+                "couldn't find key token in Secret llm/hf-token",
+                Some(("secret", "hf-token", Some("token"))),
+            ),
+            (
+                "couldn't find key a in ConfigMap n/c",
+                Some(("configmap", "c", Some("a"))),
+            ),
+            ("runtimeclass \"r\" not found", None),
+            ("secret not found", None),
+        ] {
+            assert_eq!(missing_object(text), found, "{text}");
         }
     }
 }

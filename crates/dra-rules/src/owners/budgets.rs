@@ -73,21 +73,29 @@ pub fn guard<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Arc<DisruptionBu
 }
 
 fn selects(budget: &DisruptionBudget, pod: &Pod) -> Result<bool, String> {
-    let Some(PodSelector {
-        match_labels,
-        match_expressions,
-    }) = &budget.spec.selector
-    else {
-        return Ok(false);
-    };
-    for requirement in match_expressions {
-        if !holds(requirement, pod).ok_or_else(|| {
+    let selector = budget.spec.selector.as_ref();
+    selector
+        .map_or(Ok(false), |selector| is_selected(selector, pod))
+        .map_err(|requirement| {
             format!(
                 "poddisruptionbudget/{}: unknown operator `{}` in its selector",
                 budget.metadata.key(),
                 requirement.operator
             )
-        })? {
+        })
+}
+
+/// Returns whether the labels of the pod match the selector.
+///
+/// # Errors
+/// A requirement with an unknown operator.
+pub(crate) fn is_selected<'s>(selector: &'s PodSelector, pod: &Pod) -> Result<bool, &'s PodRequirement> {
+    let PodSelector {
+        match_labels,
+        match_expressions,
+    } = selector;
+    for requirement in match_expressions {
+        if !holds(requirement, pod).ok_or(requirement)? {
             return Ok(false);
         }
     }

@@ -11,7 +11,7 @@ mod replacing;
 mod rollout;
 
 pub use budgets::guard;
-pub(crate) use budgets::losses;
+pub(crate) use budgets::{is_selected, losses};
 pub use ending::{Ending, restarted_with};
 pub(crate) use ending::{Turn, turn};
 pub use gathering::{

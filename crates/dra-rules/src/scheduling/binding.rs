@@ -94,7 +94,7 @@ impl Readiness {
             }
             Self::TimedOut(None) => "the device's binding conditions did not become true in time".to_owned(),
             Self::TimedOut(Some((condition, device))) => {
-                format!("{device} was not attached in time: its driver has not set {condition}")
+                format!("{device} was not attached in time: {condition} has not been set")
             }
             Self::Failed { reason, message } => format!("binding failed: {reason}: {message}"),
         }

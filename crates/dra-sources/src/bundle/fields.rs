@@ -245,7 +245,10 @@ spec.nodeSelector.*
 spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.{matchExpressions, matchFields}.{key, operator, values}
 spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution.weight
 spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution.preference.{matchExpressions, matchFields}.{key, operator, values}
-spec.affinity.{podAffinity?, podAntiAffinity?}
+spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.{topologyKey, namespaces, namespaceSelector?}
+spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.labelSelector.matchLabels.*
+spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.labelSelector.matchExpressions.{key, operator, values}
+spec.affinity.podAntiAffinity?
 spec.tolerations.{key, operator, value, effect, tolerationSeconds}
 spec.topologySpreadConstraints?
 spec.runtimeClassName?
@@ -294,7 +297,7 @@ subjects.{kind, namespace, name}",
 
 /// What `Owners::add` of the model reads. Pod templates are where these kinds have them.
 const OWNER: &str = "\
-spec.{replicas, parallelism, completions, startupPolicy, podManagementPolicy, suspend, active, paused, numNodes, backoffLimit, backoffLimitPerIndex, queue}
+spec.{replicas, parallelism, completions, startupPolicy, podManagementPolicy, suspend, active, paused, numNodes, backoffLimit, backoffLimitPerIndex, activeDeadlineSeconds, queue}
 spec.podFailurePolicy?
 spec.strategy.type
 spec.strategy.rollingUpdate.{maxSurge, maxUnavailable}

@@ -219,7 +219,7 @@ mod tests {
             (
                 "batch/v1",
                 "Job",
-                r#""backoffLimit":2"#,
+                r#""backoffLimit":2,"activeDeadlineSeconds":60"#,
                 r#""failed":2,"failedIndexes":"1,3","#,
             ),
             (

@@ -393,6 +393,20 @@ impl FixItem {
         Some(fix.look(describe_device(first)))
     }
 
+    /// Has a Deployment run again that may set a binding condition.
+    pub(in super::super) fn scale_up(deployment: &Key, condition: &str) -> Self {
+        let scale = Command::kubectl("scale");
+        let scale = scale.object(Resource::called("deployment"), &deployment.name);
+        let scale = scale.option("--replicas", "1").namespace(&deployment.namespace);
+        Self::unproven(
+            "RestoreDriver",
+            format!("deployment/{deployment}"),
+            format!("scale up deployment/{deployment}, which has 0 replicas, if it is what sets {condition}"),
+            Remedy::command(scale.done())
+                .note("its name suggests that; kube-scheduler retries automatically"),
+        )
+    }
+
     /// Waits until the driver of a device sets a binding condition: until that time, after so many attempts that timed out.
     pub(in super::super) fn await_binding(
         condition: &str,
@@ -647,11 +661,24 @@ fn name_of(maker: &Owner) -> String {
 
 /// Pods, and what makes them.
 impl FixItem {
+    /// Has a Job run again that was over its deadline.
+    pub(in super::super) fn run_again(job: &Key) -> Self {
+        Self::by_hand(
+            "RecreatePod",
+            format!("job/{job}"),
+            format!("create job/{job} anew, with a longer activeDeadlineSeconds or none"),
+            "a Job that has failed creates no more pods; its deadline includes the time in which its pods wait for devices",
+        )
+    }
+
     /// Has what makes pods changed as the API server's refusal of them says.
-    pub(in super::super) fn correct_pods(maker: &Owner) -> Self {
+    pub(in super::super) fn correct_pods(maker: &Owner, limits: Option<&Key>) -> Self {
         let maker = name_of(maker);
-        let message =
-            format!("change the pod template of {maker} as the message says, or create what it names");
+        let other = match limits {
+            Some(limits) => format!("limitrange/{limits}"),
+            None => "create what it names".to_owned(),
+        };
+        let message = format!("change the pod template of {maker} as the message says, or {other}");
         Self::correct(maker, message)
     }
 

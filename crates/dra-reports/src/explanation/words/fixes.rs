@@ -1,12 +1,12 @@
 //! The sentences of fixes: what to change, and what to know before.
 
-use dra_model::{Condition, Key, Pool, PoolId, Quantity, Str, Taint, Time};
+use dra_model::{Condition, Key, OwnerReference, Pool, PoolId, Quantity, Str, Taint, Time};
 use dra_rules::owners::{Ending, Queued, Retry};
-use dra_rules::scheduling::{Fix, OtherToleration, Unsimulated};
+use dra_rules::scheduling::{Fix, Near, OtherToleration, Unsimulated};
 
 use super::super::items::GetsItem;
 use super::one_or_many;
-use crate::listing::some;
+use crate::listing::{pod_selector, some};
 use crate::words::{counted, delete_rule, pool_is_incomplete};
 
 /// The state that a change replaces.
@@ -335,6 +335,54 @@ pub(in super::super) fn offered(resource: &str, class: &str) -> String {
     format!("afterwards, every pod that requests {resource} gets devices of class {class}")
 }
 
+/// How affinity to pods works.
+const NEAR: &str = "a required term leaves only nodes whose topology domain has a matching pod; a preferred term rejects no node";
+
+/// The pods that a pod has to be near, and where that leaves it.
+pub(super) fn kept_near(near: &Near) -> String {
+    let selected = pod_selector(&near.selector);
+    let domains: Vec<&str> = near.domains.iter().map(Str::as_str).collect();
+    match near.pods.as_slice() {
+        [] => format!("it has to be near a pod with {selected}, and no such pod has a node"),
+        [first, more @ ..] => {
+            let more = if more.is_empty() {
+                String::new()
+            } else {
+                format!(" and {} more", more.len())
+            };
+            format!(
+                "it has to be near pod/{first}{more} ({selected}), so in {} {}",
+                near.topology_key,
+                some(domains)
+            )
+        }
+    }
+}
+
+/// What has to run where else for a pod that has to be near it; `owner` makes the first of these pods.
+pub(in super::super) fn near(
+    target: &str,
+    near: &Near,
+    owner: Option<&OwnerReference>,
+) -> (String, &'static str) {
+    let selected = pod_selector(&near.selector);
+    let other = match near.pods.first().zip(owner) {
+        Some((pod, owner)) => format!(
+            "another pod of {}/{}/{} ({selected}) in a further {}",
+            owner.kind.to_lowercase(),
+            pod.namespace,
+            owner.name,
+            near.topology_key
+        ),
+        None if near.pods.is_empty() => format!("a pod with {selected}"),
+        None => format!("another pod with {selected} in a further {}", near.topology_key),
+    };
+    (
+        format!("run {other}, or make the podAffinity of {target} a preferred one"),
+        NEAR,
+    )
+}
+
 /// What to look at where a filter that is not simulated rejects nodes, and what to know of it; `users` also use the volumes.
 pub(in super::super) fn placement(
     filter: Unsimulated,
@@ -350,10 +398,7 @@ pub(in super::super) fn placement(
              few enough matching pods, compared with all domains that the pod's nodeSelector and node affinity leave, even those without such \
              devices",
         ),
-        Unsimulated::PodAffinity => (
-            format!("check the podAffinity of {target}"),
-            "a required term leaves only nodes whose topology domain has a matching pod; a preferred term rejects no node",
-        ),
+        Unsimulated::PodAffinity => (format!("check the podAffinity of {target}"), NEAR),
         Unsimulated::PodAntiAffinity => (
             format!("check the podAntiAffinity of {target}"),
             "a required term rejects nodes whose topology domain has a matching pod; a preferred term rejects no node",

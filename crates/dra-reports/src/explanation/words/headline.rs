@@ -8,7 +8,7 @@ use dra_rules::scheduling::{IN_MEMORY_CLAIM, Spared, fixed_in};
 use super::super::absence::{Absence, ForNodes, Nearest};
 use super::super::diagnosis::{
     Alike, Among, Answer, Beside, Bound, Cause, Compared, Diagnosis, Ending, GangCause, HiddenByPlugin, Lost,
-    NoNeed, NoPods, NodeGroup, NotAll, OnNode, Outdated, Place, Republishing, RequestsTogether,
+    NoNeed, NoPods, NodeGroup, NotAll, OnNode, Outdated, Overdue, Place, Republishing, RequestsTogether,
     StatusProblem, Unserved, Why,
 };
 use super::super::fact::{Brief, Evidence, Fact, Speaker};
@@ -140,7 +140,10 @@ fn of_bound(Bound { node, devices, how }: &Bound) -> String {
     match how {
         OnNode::Starts(None) => format!("the pod is bound to {node}"),
         OnNode::Starts(Some(doing)) => format!("the pod is starting on {node}: {}", doing_text(doing)),
-        OnNode::Runs => format!("the pod is running on {node}{with}"),
+        OnNode::Runs(false) => format!("the pod is running on {node}{with}"),
+        OnNode::Runs(true) => format!(
+            "the pod is running on {node}{with} and still starting: its startup probe has not succeeded yet"
+        ),
         OnNode::Ends(ending) => ends(node, ending),
         OnNode::Waits(fact) => format!("the pod is bound to {node} and waits: {}", self::fact(fact)),
         OnNode::Stuck(fact) => format!("the pod is bound to {node}, but {}", self::fact(fact)),
@@ -320,10 +323,19 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
             available(*wanted, kind),
             why.iter().map(plain).collect::<Vec<_>>().join(", ")
         ),
-        Cause::Rejected(nodes, by) => {
+        Cause::Rejected(nodes, by, near) => {
             let (have, them) = one_or_many(nodes.len(), ("has", "it"), ("have", "them"));
+            let near = near.as_ref().map_or_else(String::new, |(near, lacking)| {
+                let lack = if lacking.is_empty() {
+                    String::new()
+                } else {
+                    let (lack, _) = one_or_many(lacking.len(), ("lacks", ""), ("lack", ""));
+                    format!(", where {} {lack} devices for it", listed(lacking, "and"))
+                };
+                format!(": {}{lack}", super::fixes::kept_near(near))
+            });
             format!(
-                "{} {have} the devices and resources for it, but kube-scheduler rejects {them}: {}",
+                "{} {have} the devices and resources for it, but kube-scheduler rejects {them}: {}{near}",
                 listed(nodes, "and"),
                 rejections(by)
             )
@@ -761,11 +773,18 @@ fn failed_pods(owner: &OwnerName, failed: i64, last: &Key, end: Option<&(Str, Co
 }
 
 /// That a StatefulSet creates its pods one after another.
-pub(in super::super) fn next_pod(owner: &OwnerName, active: usize, wanted: Option<i64>) -> String {
+pub(in super::super) fn next_pod(
+    owner: &OwnerName,
+    active: usize,
+    wanted: Option<i64>,
+    in_order: Option<bool>,
+) -> String {
     let of = wanted.map_or_else(String::new, |wanted| format!(" of {wanted}"));
-    format!(
-        "{owner} has {active}{of} pods: unless spec.podManagementPolicy is Parallel, it creates the next one once all of them are ready"
-    )
+    let unless = match in_order {
+        Some(_) => "",
+        None => "unless spec.podManagementPolicy is Parallel, ",
+    };
+    format!("{owner} has {active}{of} pods: {unless}it creates the next one once all of them are ready")
 }
 
 /// That an owner has ended.
@@ -783,7 +802,10 @@ fn no_pods(owner: &OwnerName, why: &NoPods) -> String {
         }
         NoPods::Says(said) => format!(": {}", condition(said)),
         NoPods::Refused(word) => format!(": {}", self::word(word)),
-        NoPods::Ended(said) => format!(": it has finished: {}", condition(said)),
+        NoPods::Ended(said, overdue) => {
+            let overdue = overdue.as_ref().map(self::overdue).unwrap_or_default();
+            format!(": it has finished: {}{overdue}", condition(said))
+        }
         NoPods::Zero(field) => format!(": spec.{field} is 0"),
         NoPods::Failed {
             failed,
@@ -801,6 +823,14 @@ fn no_pods(owner: &OwnerName, why: &NoPods) -> String {
         NoPods::Unknown => "; the reason is unknown".to_owned(),
     };
     format!("{owner} has no pods{why}")
+}
+
+/// The deadline that has ended a Job.
+fn overdue(Overdue { seconds, unplaced }: &Overdue) -> String {
+    let unplaced = unplaced.as_ref().map_or_else(String::new, |(key, said)| {
+        format!("; no node was found for {} until then: {}", pod(key), word(said))
+    });
+    format!(" (activeDeadlineSeconds {seconds}){unplaced}")
 }
 
 fn condition(said: &Condition) -> String {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::listing::some;
 use crate::words::restore_webhook;
-use dra_model::{DeviceId, Gate, Key, Str, Taint, Time};
+use dra_model::{DeviceId, Gate, Key, Pod, Str, Taint, Time};
 use dra_rules::kubelet::{BrokenLink, DOMAIN_LABEL, Doing, KeptOff, Party, STARTING_SECONDS, Unplaced};
 use dra_rules::owners::OwnerName;
 use dra_rules::scheduling::Skips;
@@ -512,6 +512,16 @@ pub(in super::super) fn start_container(container: &str) -> Text {
     )
 }
 
+/// A Secret or ConfigMap that is missing, or a key of it.
+pub(in super::super) fn create_object(pod: &Pod, (resource, name, key): (&str, &str, Option<&str>)) -> Text {
+    let object = format!("{resource}/{}", pod.metadata.beside(&name.into()));
+    let message = match key {
+        Some(key) => format!("add key {key} to {object}, or have the pod use another one"),
+        None => format!("create {object}, or have the pod use another one"),
+    };
+    Text::new(message, "the kubelet retries automatically")
+}
+
 /// A container with a failing probe, which the kubelet may restart for that.
 pub(in super::super) fn probe(container: Option<&Str>, restarts: bool) -> Text {
     let name = container.map_or_else(|| "the container".to_owned(), |name| format!("container {name}"));
@@ -901,6 +911,14 @@ pub(in super::super) fn restore(driver: &str, node: &str, what: &Restore<'_>) ->
         ),
     };
     Text::new(ask_owner(&format!("driver {driver}"), &what), how)
+}
+
+/// An update of a DaemonSet that has stopped at its first pod.
+pub(in super::super) fn undo_update(namespace: &str, set: &str) -> Text {
+    Text::new(
+        format!("undo the update of daemonset/{namespace}/{set}, or correct what is new in its pod template"),
+        "the DaemonSet then replaces this pod; it updates no other node until it is ready",
+    )
 }
 
 /// What a driver needs to run on a node.

@@ -248,7 +248,7 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             format!(
                 "{container} has not started: {}{}",
                 waiting.reason,
-                said(&waiting.message)
+                said(&pull_error(&waiting.message))
             )
         }
         Cause::ImageVolumeNotPulled { volume, text } => {
@@ -515,7 +515,8 @@ fn attaching_text(device: &DeviceId, attaching: &Attaching) -> String {
         Attaching::Pending(missing) => ("is not attached yet", missing),
     };
     let missing: Vec<&str> = missing.iter().map(|type_| type_.as_str()).collect();
-    format!("{device} {words}: its driver has not set {}", missing.join(", "))
+    let has = if missing.len() == 1 { "has" } else { "have" };
+    format!("{device} {words}: {} {has} not been set", missing.join(", "))
 }
 
 /// What shows why the pod is stuck.
@@ -648,6 +649,24 @@ fn said(message: &str) -> String {
     }
 }
 
+/// What a message about an image reports, without the steps of containerd (`client/pull.go`, `core/remotes/docker/resolver.go`) around it, which
+/// repeat the image.
+fn pull_error(message: &str) -> String {
+    const STEPS: [&str; 2] = [
+        "failed to resolve reference \"",
+        "failed to pull and unpack image \"",
+    ];
+    let last = STEPS.iter().find_map(|step| Some(message.rsplit_once(step)?.1));
+    let Some((image, why)) = last.and_then(|last| last.split_once("\": ")) else {
+        return message.to_owned();
+    };
+    let why = why
+        .strip_prefix(image)
+        .and_then(|why| why.strip_prefix(": "))
+        .unwrap_or(why);
+    format!("{image}: {why}")
+}
+
 fn waiting_text(waiting: &Waiting) -> String {
     let Waiting {
         container,
@@ -655,6 +674,7 @@ fn waiting_text(waiting: &Waiting) -> String {
         message,
         end,
         ended_for,
+        stops: _,
     } = waiting;
     let why = match end {
         Some(end) if has_logs(reason) => {
@@ -662,7 +682,7 @@ fn waiting_text(waiting: &Waiting) -> String {
             format!(": {}{}", exited(end), said(last_line(why)))
         }
         _ if has_logs(reason) => String::new(),
-        _ => said(message),
+        _ => said(&pull_error(message)),
     };
     format!("container {container}: {reason}{why}")
 }
@@ -837,8 +857,14 @@ pub(crate) fn broken_link_text(link: &BrokenLink) -> String {
 
 /// That a pod is crashing, and how its container ended.
 pub(crate) fn crashing_text(pod: &Key, waiting: &Waiting) -> String {
+    let stops = waiting.stops.as_ref().map_or_else(String::new, |set| {
+        format!(
+            ", so the update of daemonset/{}/{set} has stopped at it",
+            pod.namespace
+        )
+    });
     format!(
-        "pod/{pod} {} ({})",
+        "pod/{pod} {} ({}){stops}",
         crashing(&waiting.reason),
         waiting_text(waiting)
     )
