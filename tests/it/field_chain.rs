@@ -2698,6 +2698,55 @@ const CASES: &[Case] = &[
         ],
         has_not: &["1. fix container"],
     },
+    // kube-scheduler deletes what its earlier attempt left, and tries again.
+    Case {
+        ask: "explain pod/train-0 -n=ml --complete --now=2026-11-30T12:00:00Z",
+        file: "extended-claim-of-an-earlier-attempt",
+        code: 1,
+        has: &[
+            "claim/ml/train-0-extended-resources-8v2lq of an earlier attempt remains",
+            "Fits on gpu-1 or gpu-2 once kube-scheduler deletes claim/ml/train-0-extended-resources-8v2lq",
+            "1. wait until kube-scheduler deletes claim/ml/train-0-extended-resources-8v2lq",
+        ],
+        has_not: &["Unknown", "no tested change", "kubectl delete"],
+    },
+    // For an hour it has not.
+    Case {
+        ask: "explain pod/train-0 -n=ml --complete --now=2026-11-30T13:00:00Z",
+        file: "extended-claim-of-an-earlier-attempt",
+        code: 1,
+        has: &["1. delete claim/ml/train-0-extended-resources-8v2lq"],
+        has_not: &["wait until"],
+    },
+    Case {
+        ask: "explain pod/train-0 -n=ml --complete --now=2026-11-30T12:00:00Z",
+        file: "extended-claim-just-deleted",
+        code: 0,
+        has: &[
+            "fits on 2 of 2 nodes",
+            "kube-scheduler has just released a claim of an earlier attempt, and tries again: no action needed",
+        ],
+        has_not: &["unknown bug", "according to the simulation"],
+    },
+    Case {
+        ask: "explain pod/train-0 -n=ml --complete --now=2026-11-30T13:00:00Z",
+        file: "extended-claim-just-deleted",
+        code: 4,
+        has: &["according to the simulation it fits on 2 of 2 nodes"],
+        has_not: &["unknown bug", "no action needed"],
+    },
+    // Devices that stand for CPU of the node are for one pod.
+    Case {
+        ask: "explain pod/encoder-6c9f-bbbbb -n=web --complete --now=2026-11-30T12:00:00Z",
+        file: "cores-shared-by-two-pods",
+        code: 1,
+        has: &[
+            "is pending: claim/web/encoder-cores is for one pod only, as its devices stand for resources of the node",
+            "other pods of Deployment encoder use it",
+            "1. give each pod of ReplicaSet encoder-6c9f a claim of its own, from a claim template, instead of claim/web/encoder-cores",
+        ],
+        has_not: &["add a node", "need the node of its devices"],
+    },
     Case {
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "kubelet-without-claims",

@@ -451,6 +451,17 @@ pub(crate) enum Cause {
     Status(Key, StatusProblem),
 }
 
+impl Cause {
+    /// Returns whether pods name one claim that is for one pod only.
+    pub(super) fn is_of_sharing(&self) -> bool {
+        match self {
+            Self::Alike(Brief::Fact(fact)) => matches!(fact, Fact::NotShared(_)),
+            Self::Besides(cause, _) => cause.is_of_sharing(),
+            _ => false,
+        }
+    }
+}
+
 /// What is known of a cause besides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Beside {

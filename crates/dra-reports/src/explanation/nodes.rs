@@ -8,16 +8,19 @@ use super::diagnosis::{Answer, Beside, Cause, Diagnosis, NodeDiagnosis, NodeGrou
 use super::fact::{Brief, Evidence, Fact, Limited};
 use super::helped::Helped;
 use super::items::{ClusterVerdict, FilterCount, FixItem};
+use super::word::SILENT_SECONDS;
 use super::{Explained, absence, groups, namesake, outdated, reasons, shortage, unserved, waiting, words};
 use crate::allocation::{Trust, caveats, is_evicted_at_once, is_open, timeouts};
 use dra_allocator::Failure;
-use dra_allocator::devices::{ClassSelectors, RuledOut};
-use dra_model::{Claim, Component, Gate, Key, Kind, Node, Pod, PoolId, Str, Taint, TaintRule, lookup};
+use dra_allocator::devices::{ClassSelectors, RuledOut, rule_matches_pool};
+use dra_model::{
+    Change, Claim, Component, Gate, Key, Kind, Node, Object, Pod, PoolId, Str, Taint, TaintRule, lookup,
+};
 use dra_rules::kubelet::Stages;
 use dra_rules::reservation::Origin;
 use dra_rules::scheduling::{
-    Cycle, Fix, Subject, Verdict, classes_of_resources, fits_on_new, implicit_class, judge_all, message,
-    pod_requests, smallest,
+    Cycle, Fix, Refusal, Start, Subject, Verdict, classes_of_resources, fits_on_new, implicit_class,
+    judge_all, message, pod_requests, smallest,
 };
 
 impl Explained<'_> {
@@ -98,6 +101,11 @@ impl Explained<'_> {
         } else {
             report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
             report.conclude(Answer::Nowhere(nodes.len()));
+            if any(|verdict| matches!(verdict, Verdict::Refused(Refusal::LeftBehind)))
+                && let Some(left) = cycle.left_behind()
+            {
+                return self.once_deleted(report, left);
+            }
             incomplete = self.nowhere(report, cycle, &selectors);
             if matches!(report.cause, Some(Cause::Republishing(_))) {
                 return;
@@ -106,6 +114,39 @@ impl Explained<'_> {
         self.releases(report, cycle, &verdicts);
         self.fixes(report);
         self.before_ends(report, incomplete);
+    }
+
+    /// Says what follows once kube-scheduler has deleted the claim that its earlier attempt left: that it fits, or why it does not even then.
+    fn once_deleted(&self, report: &mut Diagnosis, left: &Claim) {
+        let key = left.key();
+        let mut cluster = self.cluster().clone();
+        cluster.apply(Change::Delete(Kind::ResourceClaim, key.clone()));
+        let scheduler = self.scheduler.fork(&cluster);
+        let mut found = Diagnosis::new(report.target.clone());
+        let explained = Explained {
+            scheduler: &scheduler,
+            subject: self.subject.clone(),
+            ..*self
+        };
+        explained.start(&mut found, &self.subject.start(&scheduler));
+        if found.verdict() == ClusterVerdict::Fits {
+            let fitting = found.nodes.into_iter().filter(|node| node.fits);
+            waiting::add_deletion(report, &key, fitting.map(|node| node.node).collect());
+            let created = left.metadata.creation_timestamp;
+            let lasts = |created| self.settings.now.since(created).as_secs() >= SILENT_SECONDS;
+            report
+                .fixes
+                .push(FixItem::delete_left(&key, created.is_some_and(lasts)));
+            report.cause = Some(Cause::Alike(Brief::Fact(Fact::LeftBehind(key))));
+        } else {
+            let was = std::mem::replace(report, found);
+            report.message = was.message;
+            report.said = was.said;
+            report.events = was.events;
+            report.not_simulated = was.not_simulated;
+            report.notes.splice(..0, was.notes);
+            report.notes.push(words::left_behind(&key));
+        }
     }
 
     /// Says of a subject that fits on some of the nodes what may still keep it from running there.
@@ -167,6 +208,12 @@ impl Explained<'_> {
         if let Some(Cause::AllocatedNowhere(key, selector)) = &report.cause {
             let fix = FixItem::of_labels(self.cluster(), key, selector);
             report.fixes.push(fix);
+        }
+        if let Some(Cause::Alike(Brief::Fact(Fact::NotShared(claim)))) = &report.cause {
+            let fix = self
+                .pod
+                .map(|pod| FixItem::share_no_claim(pod, claim, words::FOR_ONE_POD));
+            report.fixes.extend(fix);
         }
         if let Some(Cause::NotAll(not_all)) = &report.cause
             && not_all.in_use > 0

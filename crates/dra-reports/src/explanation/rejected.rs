@@ -10,7 +10,6 @@ use super::{waiting, words};
 use crate::remedy::Remedy;
 use crate::script::{Command, Resource};
 use dra_model::{Cluster, Event, Key, Kind, OwnerReference, Pod, Str};
-use dra_rules::reservation::manager;
 use dra_rules::scheduling::{Rejection, Unsimulated};
 
 /// PersistentVolumeClaims, which the model does not have.
@@ -72,7 +71,12 @@ impl Diagnosis {
         }
         self.fixes.retain(|fix| fix.kind != "RelaxPlacement");
         let is_machine = owner.kind == "VirtualMachineInstance";
-        let fix = FixItem::share_no_claim(&pod.key(), shared, &manager(owner), is_machine);
+        let why = if is_machine {
+            words::NO_MIGRATION
+        } else {
+            words::ON_ONE_NODE
+        };
+        let fix = FixItem::share_no_claim(pod, shared, why);
         self.fixes.insert(0, fix);
     }
 

@@ -188,7 +188,7 @@ impl Explained<'_> {
                     .extend(webhook.as_ref().map(FixItem::restore_webhook));
                 report.not_made(NotMade::Refused(why.to_owned()));
             }
-            None => report.contradict(word, false),
+            None => report.contradict(word, None),
         }
     }
 }

@@ -11,7 +11,7 @@ use dra_model::{CREATION_EVENT, Claim, ClaimTemplate, Cluster, Event, Kind, Pod,
 use dra_rules::kubelet::last_end;
 use dra_rules::owners::{shut_queue, unplaced_group};
 use dra_rules::reservation::claim_names;
-use dra_rules::scheduling::{Unsimulated, foreign_scheduler, is_outdated, rejections};
+use dra_rules::scheduling::{Unsimulated, foreign_scheduler, has_cleaned_up, is_outdated, rejections};
 
 impl Word {
     pub(super) fn of(who: Speaker, event: &Event) -> Self {
@@ -162,6 +162,13 @@ pub(super) fn of_scheduler(
         return;
     }
     report.message = Some(word.said.clone());
+    let has_cleaned_up = word.who == Speaker::Scheduler && has_cleaned_up(&word.said);
+    let is_recent = |at: Time| now.since(at).as_secs() < RETRY_SECONDS;
+    // One who does so again and again gets nowhere.
+    if has_cleaned_up && word.often.is_none() && word.at.is_some_and(is_recent) {
+        report.notes.push(words::RETRIES.to_owned());
+        return;
+    }
     if word.who == Speaker::Scheduler && report.reject(cluster, pod, &rejections(&word.said)) {
         return;
     }
@@ -187,7 +194,12 @@ pub(super) fn of_scheduler(
             .extend(group.and_then(|group| FixItem::of_topology(group)));
     }
     let is_outdated = word.who == Speaker::Scheduler && is_outdated(cluster, pod, &word.said);
-    report.contradict(word, is_outdated);
+    let changed = if has_cleaned_up {
+        Some(words::CLEANED_UP)
+    } else {
+        is_outdated.then_some(words::HAS_CHANGED)
+    };
+    report.contradict(word, changed);
 }
 
 /// Returns whether kube-scheduler says that it had chosen a node. Mirrors `scheduler/framework/runtime/framework.go`, `RunPreBindPlugins`,
@@ -204,7 +216,7 @@ fn is_of_binding(said: &str) -> bool {
 }
 
 /// Seconds after which a scheduler would have said something about a pod that it looks at.
-const SILENT_SECONDS: u64 = 300;
+pub(super) const SILENT_SECONDS: u64 = 300;
 
 /// Returns since when the scheduler has said nothing about a pod; nothing if it may still do so, or if its events were not read.
 fn silent_since(cluster: &Cluster, pod: &Pod, now: Time) -> Option<Time> {
@@ -271,7 +283,7 @@ fn unattended_since(
     (newest.since(created).as_secs() >= SILENT_SECONDS).then_some(created)
 }
 
-/// Seconds until kube-scheduler has tried a pod again that may fit since another one has ended.
+/// Seconds until kube-scheduler has tried a pod again that may fit since another one has ended, or a claim has been released.
 const RETRY_SECONDS: u64 = 60;
 
 /// When something changed last that the verdict rests on, as far as objects tell: they keep no time of most changes, and of what is
@@ -304,7 +316,7 @@ pub(super) fn of_kubelet(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod) {
     let Some(word) = word.filter(|word| word.is_newer_than(allocated.max())) else {
         return;
     };
-    report.contradict(word, false);
+    report.contradict(word, None);
 }
 
 /// Returns whether the kubelet complains about the devices of a pod.
@@ -339,14 +351,14 @@ pub(super) fn of_claim_controller(cluster: &Cluster, pod: &Pod, changed: Option<
 }
 
 impl Diagnosis {
-    /// Makes the verdict unknown, as `word` contradicts it, and says what may be behind that: what has changed since, where it `is_outdated`.
-    pub(super) fn contradict(&mut self, word: Word, is_outdated: bool) {
+    /// Makes the verdict unknown, as `word` contradicts it, and says what may be behind that: what has `changed` since, where it is known.
+    pub(super) fn contradict(&mut self, word: Word, changed: Option<&str>) {
         let who = &word.who;
         if *who == Speaker::ClaimController {
             self.upcoming = None;
         }
-        if is_outdated {
-            self.notes.push(words::HAS_CHANGED.to_owned());
+        if let Some(changed) = changed {
+            self.notes.push(changed.to_owned());
         } else {
             self.notes.push(words::may_have_changed(who));
             // What is known of bugs stands among the notes already. Another scheduler decides by other rules.

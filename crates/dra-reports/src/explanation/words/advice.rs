@@ -1,12 +1,13 @@
 //! Fixes that nothing proves to help: what to do, with what follows or who can do it.
 
 use dra_model::{
-    Component, DeviceId, Event, Gate, Key, Kind, NodeSelector, Owner, Pod, PoolId, Quantity, Str, Taint, Time,
+    Component, DeviceId, Event, Gate, Key, Kind, NodeSelector, Owner, Pod, PoolId, Quantity, Str, Taint,
+    TaintRule, Time,
 };
 use dra_rules::kubelet::{BrokenLink, MANY_TIMEOUTS, PodStage, STARTING_SECONDS, Waiting, unscheduled};
 use dra_rules::owners::ShutQueue;
 use dra_rules::quota::Refusal;
-use dra_rules::reservation::{Unlisted, UnlistedDevices};
+use dra_rules::reservation::{Unlisted, UnlistedDevices, manager};
 use dra_rules::validation::Webhook;
 
 use super::super::coming::NoNode;
@@ -434,6 +435,26 @@ impl FixItem {
         )
     }
 
+    /// Waits for kube-scheduler to delete what its earlier attempt left, or deletes it where it `lasts`.
+    pub(in super::super) fn delete_left(claim: &Key, lasts: bool) -> Self {
+        let target = format!("claim/{claim}");
+        if !lasts {
+            return Self::by_hand(
+                "WaitForDeletion",
+                target.clone(),
+                format!("wait until kube-scheduler deletes {target} of its earlier attempt"),
+                "no action needed: it tries the pod again automatically",
+            );
+        }
+        let delete = Remedy::command(delete_in(&claim.namespace, Kind::ResourceClaim, [&claim.name]));
+        Self::unproven(
+            "ReleaseClaim",
+            target.clone(),
+            format!("delete {target}, which an earlier attempt of kube-scheduler left"),
+            delete.note("kube-scheduler has not deleted it for minutes: check that it is running"),
+        )
+    }
+
     /// Has the claim controller remove what pods with these names that are gone have left in the claim.
     pub(in super::super) fn remove_former(claim: &Key, names: Vec<Str>) -> Self {
         Self::unproven(
@@ -444,19 +465,16 @@ impl FixItem {
         )
     }
 
-    /// Has each pod of an owner get a claim of its own. A virtual machine that `is_migrated` is not stopped for that.
-    pub(in super::super) fn share_no_claim(pod: &Key, claim: &Key, owner: &str, is_migrated: bool) -> Self {
+    /// Has the pod, and each other one of its owner, get a claim of its own, for this reason.
+    pub(in super::super) fn share_no_claim(pod: &Pod, claim: &Key, why: &str) -> Self {
+        let target = format!("pod/{}", pod.key());
+        let owner = pod.metadata.controller().map(manager);
+        let who = owner.map_or_else(|| target.clone(), |owner| format!("each pod of {owner}"));
         Self::by_hand(
             "RelaxPlacement",
-            format!("pod/{pod}"),
-            format!(
-                "give each pod of {owner} a claim of its own, from a claim template, instead of claim/{claim}"
-            ),
-            if is_migrated {
-                "the devices of the claim are on one node, so the virtual machine cannot migrate with it: delete its VirtualMachineInstanceMigration, which removes this pod and keeps the virtual machine running"
-            } else {
-                "the devices of the claim are on one node, and not all of the pods can be there"
-            },
+            target,
+            format!("give {who} a claim of its own, from a claim template, instead of claim/{claim}"),
+            why,
         )
     }
 

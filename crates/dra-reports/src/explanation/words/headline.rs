@@ -374,7 +374,7 @@ fn besides(cause: &Cause, known: &Beside) -> String {
         Beside::Held(by) => format!("{why}: {}", held(by)),
         Beside::Kept(owner, _) => {
             let hold = match cause {
-                Cause::Allocated(..) => "use it",
+                Cause::Allocated(..) | Cause::Alike(Brief::Fact(Fact::NotShared(_))) => "use it",
                 _ => "hold them",
             };
             format!("{why}: other pods of {owner} {hold}")
