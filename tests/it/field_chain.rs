@@ -2747,6 +2747,27 @@ const CASES: &[Case] = &[
         ],
         has_not: &["add a node", "need the node of its devices"],
     },
+    // One component lacks a gate that the others have on.
+    Case {
+        ask: "explain pod/ring-0-k0xx2 -n=ml --complete --now=2026-11-30T12:00:00Z",
+        file: "group-claims-off-in-the-controller",
+        code: 1,
+        has: &[
+            "kube-controller-manager does not create its claim, which needs DRAWorkloadResourceClaims: the gate is off there",
+            "1. ask an administrator to enable DRAWorkloadResourceClaims in kube-controller-manager",
+        ],
+        has_not: &["Unknown"],
+    },
+    Case {
+        ask: "check --complete --now=2026-11-30T12:00:00Z",
+        file: "group-claims-off-in-the-controller",
+        code: 1,
+        has: &[
+            "DRA076",
+            "kube-controller-manager does not create its claim, which needs DRAWorkloadResourceClaims: the gate is off there; the same holds for 1 other pod",
+        ],
+        has_not: &["may not be running"],
+    },
     Case {
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "kubelet-without-claims",

@@ -96,6 +96,8 @@ pub(crate) enum Fact {
 pub(crate) enum NotMade {
     /// The claim controller has this reason, in the words of Kubernetes where it has some.
     Rule(String),
+    /// kube-controller-manager has this gate off, which the claim needs.
+    GateOff(Gate),
     /// The API server refuses the claim, in its words.
     Refused(String),
     /// The claim controller has said nothing since then.

@@ -449,6 +449,9 @@ fn allowed(allowed: &Allowed) -> String {
 fn not_made(why: &NotMade) -> String {
     match why {
         NotMade::Rule(why) => format!("the claim controller does not create its claim: {why}"),
+        NotMade::GateOff(gate) => format!(
+            "kube-controller-manager does not create its claim, which needs {gate}: the gate is off there"
+        ),
         NotMade::Refused(why) => format!("the API server does not accept its claim: {why}"),
         NotMade::Silent(since) => {
             let since = since.map_or_else(String::new, |since| format!(" since {since}"));
