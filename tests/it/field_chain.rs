@@ -2768,6 +2768,17 @@ const CASES: &[Case] = &[
         ],
         has_not: &["may not be running"],
     },
+    // The kubelets lack a gate that the control plane has on.
+    Case {
+        ask: "explain pod/sim-0 -n=ml --complete --now=2026-11-30T12:00:00Z",
+        file: "kubelets-without-optional-node-operations",
+        code: 1,
+        has: &[
+            "skip node operations, which the kubelets of w-1, w-2 do not support: they do not declare feature DRAOptionalNodeOperations",
+            "1. ask an administrator to enable DRAOptionalNodeOperations in the kubelets of w-1, w-2",
+        ],
+        has_not: &["is pending: skips"],
+    },
     Case {
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "kubelet-without-claims",

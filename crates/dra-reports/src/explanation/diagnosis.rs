@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use dra_allocator::AttemptError;
+use dra_allocator::devices::RuledOut;
 use dra_cel::AttributeWanted;
 use dra_model::{
-    Claim, Cluster, Condition, ContainerEnd, DeviceId, DeviceRequest, Event, Gap, Key, Kind, NodeSelector,
-    Pod, PoolId, Str, Taint, Time,
+    Claim, Cluster, Component, Condition, ContainerEnd, DeviceId, DeviceRequest, Event, Gap, Key, Kind,
+    NodeSelector, Pod, PoolId, Str, Taint, Time,
 };
 use dra_rules::kubelet::{BrokenLink, Doing};
 use dra_rules::owners::{OwnerName, Queued, ShutQueue};
@@ -425,6 +426,8 @@ pub(crate) enum Cause {
     Unserved(Unserved),
     /// The cause, and what else is known of it.
     Besides(Box<Self>, Beside),
+    /// Devices of these pools skip node operations, which this component does not support; the nodes, if it is the kubelet.
+    SkipsOperations(BTreeSet<PoolId>, Component, Vec<Str>),
     /// Nothing is published for nodes as their kubelets have just been started.
     Republishing(Republishing),
     /// No node and no class offers an extended resource, and how many devices are free of a class that could.
@@ -810,6 +813,7 @@ impl Cause {
             }
             Self::Absent(_) => Fact::NoDevices.code(),
             Self::Unserved(_) | Self::Republishing(_) => "NotPublished",
+            Self::SkipsOperations(..) => RuledOut::NodeOperations.into(),
             Self::Unoffered(..) => "NoSuchResource",
             Self::TooFew(..) => "TooFewDevices",
             Self::NotAll(_) => "NotAllFree",

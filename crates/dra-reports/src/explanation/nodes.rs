@@ -1,5 +1,6 @@
 //! What the nodes say: the verdict for each of them, why none of them takes the subject, and what would help.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::absence::{Absence, ForNodes};
@@ -234,6 +235,7 @@ impl Explained<'_> {
                 .extend(pod.and_then(|(pod, node)| FixItem::of_selector(pod, node)));
         }
         waiting::add(report, self);
+        self.skipped_operations(report);
         report.notes.extend(self.rounded(report));
         report.notes.extend(self.took_all(report));
         if let Some(found) = unserved::republishing(report, cycle, selectors, self.settings.now) {
@@ -281,6 +283,34 @@ impl Explained<'_> {
             report.add_beside(Beside::Hidden(hidden));
         }
         incomplete
+    }
+
+    /// Names the component that keeps devices off which skip node operations, and enables the gate there, where that is the cause.
+    fn skipped_operations(&self, report: &mut Diagnosis) {
+        let skips = |fact: &Fact| matches!(fact, Fact::RuledOut(RuledOut::NodeOperations, _));
+        if !matches!(&report.cause, Some(Cause::Alike(Brief::Fact(fact))) if skips(fact)) {
+            return;
+        }
+        let gate = Gate::DRAOptionalNodeOperations;
+        let is_on = |component| self.cluster().environment().enabled(component, gate);
+        let mut pools = BTreeSet::new();
+        let mut nodes = BTreeSet::new();
+        for node in &report.nodes {
+            let skipping = node.reasons.iter().filter(|reason| skips(&reason.fact));
+            for pool in skipping.filter_map(|reason| Some(reason.device.as_ref()?.pool_id())) {
+                pools.insert(pool);
+                nodes.insert(node.node.clone());
+            }
+        }
+        let nodes: Vec<Str> = nodes.into_iter().collect();
+        report.fixes.push(if is_on(Component::Scheduler) {
+            report.cause = Some(Cause::SkipsOperations(pools, Component::Kubelet, nodes.clone()));
+            FixItem::enable_in_kubelets(gate, &nodes)
+        } else {
+            report.cause = Some(Cause::SkipsOperations(pools, Component::Scheduler, nodes));
+            let minor = self.cluster().environment().emulated_minor;
+            FixItem::enable(gate, &[Component::Scheduler], minor)
+        });
     }
 
     /// Puts what harms no pod before the fixes that end pods: a node that is about to have devices, one that an autoscaler could add, and a driver

@@ -158,6 +158,7 @@ impl Cause {
                 }
             }
             Self::Absent(_)
+            | Self::SkipsOperations(..)
             | Self::Unserved(_)
             | Self::Republishing(_)
             | Self::Unoffered(..)

@@ -832,6 +832,19 @@ impl FixItem {
         )
     }
 
+    /// Enables a gate in the kubelets of nodes, which declare it then.
+    pub(in super::super) fn enable_in_kubelets(gate: Gate, nodes: &[Str]) -> Self {
+        let target = nodes
+            .first()
+            .map_or_else(String::new, |node| format!("node/{node}"));
+        let message = format!(
+            "ask an administrator to enable {gate} in the kubelets of {}",
+            some(nodes)
+        );
+        let how = "each kubelet then declares the feature in status.declaredFeatures of its node";
+        Self::by_hand("EnableGate", target, message, how)
+    }
+
     /// Enables a gate in components that lack it, of release 1.`minor`.
     pub(in super::super) fn enable(gate: Gate, components: &[Component], minor: u32) -> Self {
         let named = some(components.iter().map(ToString::to_string));
