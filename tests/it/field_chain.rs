@@ -2779,6 +2779,24 @@ const CASES: &[Case] = &[
         ],
         has_not: &["is pending: skips"],
     },
+    // The eviction counts no toleration without an effect.
+    Case {
+        ask: "explain pod/try-0 -n=lab --complete --now=2026-11-30T12:00:00Z",
+        file: "evicting-rule-tolerated-without-effect",
+        code: 1,
+        has: &[
+            "it is tolerated without effect NoExecute, which does not stop the eviction",
+            "set effect: NoExecute in the toleration of ops.example.com/preview",
+        ],
+        has_not: &[],
+    },
+    Case {
+        ask: "simulate eviction --rule=tests/data/field/rule-of-a-pool.yml --toleration-report --complete --now=2026-11-30T12:00:00Z",
+        file: "toleration-without-an-effect",
+        code: 0,
+        has: &["no: without effect NoExecute", "forever"],
+        has_not: &[],
+    },
     Case {
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "kubelet-without-claims",

@@ -273,6 +273,8 @@ pub enum Cause {
         taint: Taint,
         /// The rule that the taint is from, unless the driver published it.
         rule: Option<Str>,
+        /// True if a toleration is meant for the taint and does not count, as it has no effect.
+        lacks_effect: bool,
         /// When the pod is to be gone.
         due: Due,
     },

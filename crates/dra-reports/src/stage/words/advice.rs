@@ -525,8 +525,14 @@ pub(in super::super) fn probe(container: Option<&Str>, restarts: bool) -> Text {
     )
 }
 
-/// How the pod stays in spite of the taint.
-pub(in super::super) fn or_tolerate(taint: &Taint) -> String {
+/// How the pod stays in spite of the taint, whose toleration may have no effect.
+pub(in super::super) fn or_tolerate(taint: &Taint, lacks_effect: bool) -> String {
+    if lacks_effect {
+        return format!(
+            "or set effect: NoExecute in the toleration of {} in the request: it counts for devices that are allocated from then on",
+            taint.key
+        );
+    }
     format!(
         "a request that tolerates {}:{} without tolerationSeconds keeps its pods on the device",
         taint.key, taint.effect
@@ -550,13 +556,16 @@ pub(in super::super) fn make_pod_ready() -> Text {
 }
 
 /// That the driver's owner has to remove a taint that evicts a pod.
-pub(in super::super) fn lift_taint(device: &DeviceId, taint: &Taint) -> Text {
+pub(in super::super) fn lift_taint(device: &DeviceId, taint: &Taint, lacks_effect: bool) -> Text {
     Text::new(
         format!(
             "ask the owner of driver {} to remove taint {taint} from {device}",
             device.driver
         ),
-        format!("only the driver can remove it; {}", or_tolerate(taint)),
+        format!(
+            "only the driver can remove it; {}",
+            or_tolerate(taint, lacks_effect)
+        ),
     )
 }
 

@@ -350,11 +350,17 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             device,
             taint,
             rule,
+            lacks_effect,
             due,
         } => format!(
-            "{}, which {}",
+            "{}, which {}{}",
             tainted(device, taint, rule.as_ref()),
-            evicts(*due)
+            evicts(*due),
+            if *lacks_effect {
+                "; it is tolerated without effect NoExecute, which does not stop the eviction"
+            } else {
+                ""
+            }
         ),
         Cause::ContainersLeft {
             container,
