@@ -2797,6 +2797,16 @@ const CASES: &[Case] = &[
         has: &["no: without effect NoExecute", "forever"],
         has_not: &[],
     },
+    // A rule for a device of one node taints that of another, too.
+    Case {
+        ask: "explain pod/infer-6c9f-ccccc -n=ml --complete --now=2026-11-30T12:00:00Z",
+        file: "rule-without-a-pool",
+        code: 1,
+        has: &[
+            "1. set spec.deviceSelector.pool of devicetaintrule/gpu-a-gpu-1-ecc, if it is meant for one pool: it taints device gpu-1 of pool/gpu.nvidia.com/gpu-a, pool/gpu.nvidia.com/gpu-b (tested: fits on gpu-b)",
+        ],
+        has_not: &["1. tolerate", "1. delete"],
+    },
     Case {
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "kubelet-without-claims",

@@ -11,7 +11,7 @@ use super::helped::Helped;
 use super::items::{ClusterVerdict, FilterCount, FixItem};
 use super::word::SILENT_SECONDS;
 use super::{Explained, absence, groups, namesake, outdated, reasons, shortage, unserved, waiting, words};
-use crate::allocation::{Trust, caveats, is_evicted_at_once, is_open, timeouts};
+use crate::allocation::{Settings, Trust, caveats, is_evicted_at_once, is_open, timeouts};
 use dra_allocator::Failure;
 use dra_allocator::devices::{ClassSelectors, RuledOut, rule_matches_pool};
 use dra_model::{
@@ -369,8 +369,46 @@ impl Explained<'_> {
             let mut all = taints.iter();
             all.any(|taint| (&taint.key, &taint.value, &taint.effect) == (key, value, effect))
         };
-        let rules = self.cluster().rules().filter(is_of);
-        report.notes.extend(rules.map(|rule| words::tainting(rule)));
+        let rules: Vec<&Arc<TaintRule>> = self.cluster().rules().filter(is_of).collect();
+        report
+            .notes
+            .extend(rules.iter().map(|rule| words::tainting(rule)));
+        let narrowed = rules.into_iter().filter(|_| self.has_fixes);
+        report
+            .fixes
+            .extend(narrowed.filter_map(|rule| self.narrowed(rule)));
+    }
+
+    /// Narrows a rule that names a device of several pools to one of them, if it fits then.
+    fn narrowed(&self, rule: &Arc<TaintRule>) -> Option<FixItem> {
+        let selector = rule.spec.device_selector.as_ref()?;
+        let device = selector.device.as_ref().filter(|_| selector.pool.is_none())?;
+        let pools = self.cluster().pools();
+        let pools = pools.filter(|pool| rule_matches_pool(rule, &pool.id) && pool.device(device).is_some());
+        let pools: Vec<PoolId> = pools.map(|pool| pool.id.clone()).collect();
+        // With the first one all others are free of the taint, with the second one the first is.
+        pools.iter().take(2).filter(|_| pools.len() > 1).find_map(|pool| {
+            let mut narrowed = TaintRule::clone(rule);
+            let selector = narrowed.spec.device_selector.as_mut()?;
+            selector.pool = Some(pool.pool.clone());
+            let mut cluster = self.cluster().clone();
+            cluster.apply(Change::Put(Object::DeviceTaintRule(Arc::new(narrowed))));
+            let scheduler = self.scheduler.fork(&cluster);
+            let Start::Cycle(cycle) = self.subject.start(&scheduler) else {
+                return None;
+            };
+            let nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
+            let Settings {
+                budget,
+                observer,
+                run,
+                ..
+            } = *self.settings;
+            let judged = judge_all(&cycle, &nodes, budget, observer, run).into_iter();
+            let fitting = judged.filter(|(_, judgment)| judgment.verdict.fits());
+            let fitting: Vec<Str> = fitting.map(|(node, _)| node.metadata.name.clone()).collect();
+            (!fitting.is_empty()).then(|| FixItem::narrow_rule(rule, device, &pools, fitting))
+        })
     }
 
     /// Finds the driver that is to publish devices which the pod lacks.

@@ -393,6 +393,27 @@ impl FixItem {
         Some(fix.look(describe_device(first)))
     }
 
+    /// Narrows a rule that names a device of these pools, which is of use on `nodes` then.
+    pub(in super::super) fn narrow_rule(
+        rule: &TaintRule,
+        device: &str,
+        pools: &[PoolId],
+        nodes: Vec<Str>,
+    ) -> Self {
+        let target = format!("devicetaintrule/{}", rule.metadata.name);
+        let message = format!(
+            "set spec.deviceSelector.pool of {target}, if it is meant for one pool: it taints device {device} of {}",
+            some(pools.iter().map(|pool| format!("pool/{pool}")))
+        );
+        let how = "without a pool, a rule is for the devices of that name of every pool and node";
+        Self {
+            proven: true,
+            minimal: true,
+            nodes,
+            ..Self::by_hand("LiftTaint", target, message, how)
+        }
+    }
+
     /// Waits until the driver of a device sets a binding condition: until that time, after so many attempts that timed out.
     pub(in super::super) fn await_binding(
         condition: &str,
