@@ -2807,6 +2807,28 @@ const CASES: &[Case] = &[
         ],
         has_not: &["1. tolerate", "1. delete"],
     },
+    // The driver's controller may not set the condition.
+    Case {
+        ask: "explain pod/train-0 -n=ml --complete --now=2026-11-30T12:00:00Z",
+        file: "status-of-devices-not-permitted",
+        code: 1,
+        has: &[
+            "as user system:serviceaccount:nic-system:nic-controller cannot arbitrary-node:update resourceclaims/driver",
+            "1. add a rule for arbitrary-node:update of resourceclaims/driver to a role of user system:serviceaccount:nic-system:nic-controller",
+            "apiGroups: [resource.k8s.io], resources: [resourceclaims/driver], verbs: [arbitrary-node:update]",
+        ],
+        has_not: &["ask the driver's owner why"],
+    },
+    Case {
+        ask: "check --details --complete --now=2026-11-30T12:00:00Z",
+        file: "status-of-devices-not-permitted",
+        code: 1,
+        has: &[
+            "DRA027",
+            "add a rule for arbitrary-node:update of resourceclaims/driver",
+        ],
+        has_not: &["restart kube-scheduler"],
+    },
     Case {
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "kubelet-without-claims",

@@ -9,6 +9,7 @@ use dra_model::{
 };
 
 use dra_allocator::devices::PoolFault;
+use dra_rules::kubelet::Denial;
 use dra_rules::validation::Webhook;
 
 use crate::listing::{selector_terms, some};
@@ -157,6 +158,15 @@ pub(crate) fn same_pool(pool: &Pool<'_>) -> Option<String> {
             some(names)
         )
     })
+}
+
+/// Has an administrator permit what the API server does not let a user do.
+pub(crate) fn permit(
+    Denial {
+        user, verb, resource, ..
+    }: &Denial,
+) -> String {
+    format!("add a rule for {verb} of {resource} to a role of user {user}")
 }
 
 /// That a rule is deleted.

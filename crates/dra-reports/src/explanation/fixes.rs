@@ -21,7 +21,9 @@ use dra_model::{
     Claim, Cluster, DeviceId, Key, Node, NodeSelector, Owner, Pod, PodGroup, PoolId, Quantity, Str, Taint,
     Time, lookup,
 };
-use dra_rules::kubelet::{BrokenLink, KeptOff, binding_timeouts, down_controllers, is_being_published};
+use dra_rules::kubelet::{
+    BrokenLink, Denial, KeptOff, binding_timeouts, down_controllers, is_being_published,
+};
 use dra_rules::owners::{OwnerName, Rollout, superseding};
 use dra_rules::quota::{Quotas, Refusal, lacks_use, refusing};
 use dra_rules::reservation::{self, claim_names, former_pods, manager};
@@ -91,6 +93,10 @@ impl Diagnosis {
         let Readiness::Pending { condition, device } = state else {
             return;
         };
+        // What the stage of the pod advises comes first.
+        if Denial::of_claim(cluster, claim).is_some() {
+            return;
+        }
         let allocation = claim.status.allocation.as_ref();
         let allocated = allocation.and_then(|allocation| allocation.allocation_timestamp);
         let until = allocated.map(|at| at.after(BINDING_TIMEOUT));

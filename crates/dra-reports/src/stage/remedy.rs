@@ -477,7 +477,12 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         Cause::NodeNotReady { .. } => of_conditions("RestoreNode", words::make_ready(node)),
         Cause::NetworkNotReady { .. } => of_conditions("RestoreNode", words::network(node)),
         Cause::Finalizers(names) => without_finalizers(stages, pod, names),
-        Cause::Binding { device, attaching } => attach(stages, pod, device, attaching),
+        Cause::Binding {
+            denied: Some(denied), ..
+        } => Advice::by_hand("RepairDriver", of_pod(), words::permit(denied)),
+        Cause::Binding {
+            device, attaching, ..
+        } => attach(stages, pod, device, attaching),
         Cause::Unrecognized { .. } => {
             Advice::by_hand("ReadKubelet", of_node(), words::read(node, words::UNRECOGNIZED))
         }

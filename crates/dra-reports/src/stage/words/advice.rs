@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use crate::listing::some;
 use crate::words::restore_webhook;
 use dra_model::{DeviceId, Gate, Key, Str, Taint};
-use dra_rules::kubelet::{BrokenLink, DOMAIN_LABEL, Doing, KeptOff, Party, STARTING_SECONDS, Unplaced};
+use dra_rules::kubelet::{
+    BrokenLink, DOMAIN_LABEL, Denial, Doing, KeptOff, Party, STARTING_SECONDS, Unplaced,
+};
 use dra_rules::owners::OwnerName;
 use dra_rules::scheduling::Skips;
 use dra_rules::validation::Webhook;
@@ -850,6 +852,22 @@ pub(in super::super) fn attach_in_time(driver: &str) -> Text {
     Text::new(
         format!("ask the owner of driver {driver} to attach the device in time"),
         format!("{GIVES_UP}, unless it is not running or has a longer bindingTimeout"),
+    )
+}
+
+/// A permission that a driver lacks.
+pub(in super::super) fn permit(denied: &Denial) -> Text {
+    let Denial {
+        verb,
+        resource,
+        group,
+        ..
+    } = denied;
+    Text::new(
+        crate::words::permit(denied),
+        format!(
+            "RBAC rule: apiGroups: [{group}], resources: [{resource}], verbs: [{verb}]; the driver then sets the condition, and kube-scheduler retries automatically"
+        ),
     )
 }
 
