@@ -2807,6 +2807,22 @@ const CASES: &[Case] = &[
         ],
         has_not: &["1. tolerate", "1. delete"],
     },
+    Case {
+        ask: "taints --complete --now=2026-11-30T12:00:00Z",
+        file: "rule-without-a-selector-before-1.37.1",
+        code: 0,
+        has: &[
+            "kube-scheduler before 1.37.1 applies devicetaintrule/burn-in, which has no selector, to every device",
+        ],
+        has_not: &[],
+    },
+    Case {
+        ask: "taints --complete --now=2026-11-30T12:00:00Z --kubernetes-version=v1.37.2",
+        file: "rule-without-a-selector-before-1.37.1",
+        code: 0,
+        has: &["rule/burn-in"],
+        has_not: &["before 1.37.1"],
+    },
     // The driver's controller may not set the condition.
     Case {
         ask: "explain pod/train-0 -n=ml --complete --now=2026-11-30T12:00:00Z",

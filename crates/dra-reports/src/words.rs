@@ -506,6 +506,12 @@ pub(super) fn rules_are_off(evidence: &Evidence) -> String {
     )
 }
 
+pub(super) fn bare_rule(rule: &str) -> String {
+    format!(
+        "kube-scheduler before 1.37.1 applies devicetaintrule/{rule}, which has no selector, to every device, so that no pod with claims is scheduled (kubernetes/kubernetes#141998)"
+    )
+}
+
 pub(super) fn rules_are_guessed(evidence: &Evidence) -> String {
     format!(
         "{} is off by default in this release, and assumed to be on in kube-controller-manager ({evidence}): if it is off, rules evict no pods",
