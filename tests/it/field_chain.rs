@@ -2894,6 +2894,153 @@ const CASES: &[Case] = &[
         ],
         has_not: &["1. fix container"],
     },
+    // kube-scheduler deletes what its earlier attempt left, and tries again.
+    Case {
+        ask: "explain pod/train-0 -n=ml --complete --now=2026-11-30T12:00:00Z",
+        file: "extended-claim-of-an-earlier-attempt",
+        code: 1,
+        has: &[
+            "claim/ml/train-0-extended-resources-8v2lq of an earlier attempt remains",
+            "Fits on gpu-1 or gpu-2 once kube-scheduler deletes claim/ml/train-0-extended-resources-8v2lq",
+            "1. wait until kube-scheduler deletes claim/ml/train-0-extended-resources-8v2lq",
+        ],
+        has_not: &["Unknown", "no tested change", "kubectl delete"],
+    },
+    // For an hour it has not.
+    Case {
+        ask: "explain pod/train-0 -n=ml --complete --now=2026-11-30T13:00:00Z",
+        file: "extended-claim-of-an-earlier-attempt",
+        code: 1,
+        has: &["1. delete claim/ml/train-0-extended-resources-8v2lq"],
+        has_not: &["wait until"],
+    },
+    Case {
+        ask: "explain pod/train-0 -n=ml --complete --now=2026-11-30T12:00:00Z",
+        file: "extended-claim-just-deleted",
+        code: 0,
+        has: &[
+            "fits on 2 of 2 nodes",
+            "kube-scheduler has just released a claim of an earlier attempt, and tries again: no action needed",
+        ],
+        has_not: &["unknown bug", "according to the simulation"],
+    },
+    Case {
+        ask: "explain pod/train-0 -n=ml --complete --now=2026-11-30T13:00:00Z",
+        file: "extended-claim-just-deleted",
+        code: 4,
+        has: &["according to the simulation it fits on 2 of 2 nodes"],
+        has_not: &["unknown bug", "no action needed"],
+    },
+    // Devices that stand for CPU of the node are for one pod.
+    Case {
+        ask: "explain pod/encoder-6c9f-bbbbb -n=web --complete --now=2026-11-30T12:00:00Z",
+        file: "cores-shared-by-two-pods",
+        code: 1,
+        has: &[
+            "is pending: claim/web/encoder-cores is for one pod only, as its devices stand for resources of the node",
+            "other pods of Deployment encoder use it",
+            "1. give each pod of ReplicaSet encoder-6c9f a claim of its own, from a claim template, instead of claim/web/encoder-cores",
+        ],
+        has_not: &["add a node", "need the node of its devices"],
+    },
+    // One component lacks a gate that the others have on.
+    Case {
+        ask: "explain pod/ring-0-k0xx2 -n=ml --complete --now=2026-11-30T12:00:00Z",
+        file: "group-claims-off-in-the-controller",
+        code: 1,
+        has: &[
+            "kube-controller-manager does not create its claim, which needs DRAWorkloadResourceClaims: the gate is off there",
+            "1. ask an administrator to enable DRAWorkloadResourceClaims in kube-controller-manager",
+        ],
+        has_not: &["Unknown"],
+    },
+    Case {
+        ask: "check --complete --now=2026-11-30T12:00:00Z",
+        file: "group-claims-off-in-the-controller",
+        code: 1,
+        has: &[
+            "DRA076",
+            "kube-controller-manager does not create its claim, which needs DRAWorkloadResourceClaims: the gate is off there; the same holds for 1 other pod",
+        ],
+        has_not: &["may not be running"],
+    },
+    // The kubelets lack a gate that the control plane has on.
+    Case {
+        ask: "explain pod/sim-0 -n=ml --complete --now=2026-11-30T12:00:00Z",
+        file: "kubelets-without-optional-node-operations",
+        code: 1,
+        has: &[
+            "skip node operations, which the kubelets of w-1, w-2 do not support: they do not declare feature DRAOptionalNodeOperations",
+            "1. ask an administrator to enable DRAOptionalNodeOperations in the kubelets of w-1, w-2",
+        ],
+        has_not: &["is pending: skips"],
+    },
+    // The eviction counts no toleration without an effect.
+    Case {
+        ask: "explain pod/try-0 -n=lab --complete --now=2026-11-30T12:00:00Z",
+        file: "evicting-rule-tolerated-without-effect",
+        code: 1,
+        has: &[
+            "it is tolerated without effect NoExecute, which does not stop the eviction",
+            "set effect: NoExecute in the toleration of ops.example.com/preview",
+        ],
+        has_not: &[],
+    },
+    Case {
+        ask: "simulate eviction --rule=tests/data/field/rule-of-a-pool.yml --toleration-report --complete --now=2026-11-30T12:00:00Z",
+        file: "toleration-without-an-effect",
+        code: 0,
+        has: &["no: without effect NoExecute", "forever"],
+        has_not: &[],
+    },
+    // A rule for a device of one node taints that of another, too.
+    Case {
+        ask: "explain pod/infer-6c9f-ccccc -n=ml --complete --now=2026-11-30T12:00:00Z",
+        file: "rule-without-a-pool",
+        code: 1,
+        has: &[
+            "1. set spec.deviceSelector.pool of devicetaintrule/gpu-a-gpu-1-ecc, if it is meant for one pool: it taints device gpu-1 of pool/gpu.nvidia.com/gpu-a, pool/gpu.nvidia.com/gpu-b (tested: fits on gpu-b)",
+        ],
+        has_not: &["1. tolerate", "1. delete"],
+    },
+    Case {
+        ask: "taints --complete --now=2026-11-30T12:00:00Z",
+        file: "rule-without-a-selector-before-1.37.1",
+        code: 0,
+        has: &[
+            "kube-scheduler before 1.37.1 applies devicetaintrule/burn-in, which has no selector, to every device",
+        ],
+        has_not: &[],
+    },
+    Case {
+        ask: "taints --complete --now=2026-11-30T12:00:00Z --kubernetes-version=v1.37.2",
+        file: "rule-without-a-selector-before-1.37.1",
+        code: 0,
+        has: &["rule/burn-in"],
+        has_not: &["before 1.37.1"],
+    },
+    // The driver's controller may not set the condition.
+    Case {
+        ask: "explain pod/train-0 -n=ml --complete --now=2026-11-30T12:00:00Z",
+        file: "status-of-devices-not-permitted",
+        code: 1,
+        has: &[
+            "as user system:serviceaccount:nic-system:nic-controller cannot arbitrary-node:update resourceclaims/driver",
+            "1. add a rule for arbitrary-node:update of resourceclaims/driver to a role of user system:serviceaccount:nic-system:nic-controller",
+            "apiGroups: [resource.k8s.io], resources: [resourceclaims/driver], verbs: [arbitrary-node:update]",
+        ],
+        has_not: &["ask the driver's owner why"],
+    },
+    Case {
+        ask: "check --details --complete --now=2026-11-30T12:00:00Z",
+        file: "status-of-devices-not-permitted",
+        code: 1,
+        has: &[
+            "DRA027",
+            "add a rule for arbitrary-node:update of resourceclaims/driver",
+        ],
+        has_not: &["restart kube-scheduler"],
+    },
     Case {
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "kubelet-without-claims",

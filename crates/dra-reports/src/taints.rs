@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::describe::toleration;
 use super::{ObjectReference, Selection, Warnings, words};
-use dra_allocator::devices::{Inventory, RuleSupport, rule_matches};
+use dra_allocator::devices::{Inventory, RuleSupport, bare_rule_is_about_all, keeps_off, rule_matches};
 use dra_model::{
     Claim, Cluster, Component, DeviceId, Gate, Key, Kind, Meta, NO_EFFECT, NO_EXECUTE, Pod, Slice, Str,
     Taint, TaintRule, Time, Tolerations,
@@ -300,6 +300,15 @@ impl<'a> Listing<'a> {
         let mut all = self.cluster.rules();
         if rules_are_guessed(environment) && all.any(|rule| rule.status.conditions.is_empty()) {
             self.warnings.add(words::rules_are_guessed(&rules.evidence));
+        }
+        // What only the scheduler takes for a rule about all devices has no devices here.
+        let is_bare =
+            |rule: &&Arc<TaintRule>| rule.spec.device_selector.is_none() && keeps_off(&rule.spec.taint);
+        if bare_rule_is_about_all(environment)
+            && environment.enabled(Component::Scheduler, Gate::DRADeviceTaintRules)
+            && let Some(rule) = self.cluster.rules().find(is_bare)
+        {
+            self.warnings.add(words::bare_rule(&rule.metadata.name));
         }
     }
 

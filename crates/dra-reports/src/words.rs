@@ -9,6 +9,7 @@ use dra_model::{
 };
 
 use dra_allocator::devices::PoolFault;
+use dra_rules::kubelet::Denial;
 use dra_rules::validation::Webhook;
 
 use crate::listing::{selector_terms, some};
@@ -157,6 +158,15 @@ pub(crate) fn same_pool(pool: &Pool<'_>) -> Option<String> {
             some(names)
         )
     })
+}
+
+/// Has an administrator permit what the API server does not let a user do.
+pub(crate) fn permit(
+    Denial {
+        user, verb, resource, ..
+    }: &Denial,
+) -> String {
+    format!("add a rule for {verb} of {resource} to a role of user {user}")
 }
 
 /// That a rule is deleted.
@@ -493,6 +503,12 @@ pub(super) fn rules_are_off(evidence: &Evidence) -> String {
     format!(
         "{} is off in kube-controller-manager ({evidence}): its rules evict no pods",
         Gate::DRADeviceTaintRules
+    )
+}
+
+pub(super) fn bare_rule(rule: &str) -> String {
+    format!(
+        "kube-scheduler before 1.37.1 applies devicetaintrule/{rule}, which has no selector, to every device, so that no pod with claims is scheduled (kubernetes/kubernetes#141998)"
     )
 }
 

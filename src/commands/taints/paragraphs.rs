@@ -74,6 +74,17 @@ fn paragraph(doc: &mut Doc, item: &TaintItem, now: Time, page: Page) {
         Some(pods) => of_pods(item, pods, now, page, &mut say),
         None => say(Tone::Notice, "affected pods are unknown".to_owned()),
     }
+    let lacks_effect = |claim: &&Tolerated| claim.tolerated == Tolerates::No && !claim.tolerations.is_empty();
+    let claims: Vec<&Tolerated> = item.claims.iter().filter(lacks_effect).collect();
+    if !claims.is_empty() {
+        let names = named(claims.iter().map(|claim| claim.object.to_string()), page);
+        say(
+            Tone::Notice,
+            format!(
+                "tolerated without effect NoExecute, which does not stop the eviction, by claims {names}"
+            ),
+        );
+    }
     match &item.preview {
         Some(preview) if preview.pods > 0 => {
             let text = format!("with NoExecute it would evict {}", previewed(preview));

@@ -3,15 +3,18 @@
 use std::collections::BTreeSet;
 
 use dra_allocator::AttemptError;
+use dra_allocator::devices::RuledOut;
 use dra_cel::AttributeWanted;
 use dra_model::{
-    Claim, Cluster, Condition, ContainerEnd, DeviceId, DeviceRequest, Event, Gap, Key, Kind, NodeSelector,
-    Pod, PoolId, Str, Taint, Time,
+    Claim, Cluster, Component, Condition, ContainerEnd, DeviceId, DeviceRequest, Event, Gap, Key, Kind,
+    NodeSelector, Pod, PoolId, Str, Taint, Time,
 };
 use dra_rules::kubelet::{BrokenLink, Doing};
 use dra_rules::owners::{OwnerName, Queued, ShutQueue};
 use dra_rules::reservation::Lacks;
-use dra_rules::scheduling::{AssumedGate, Kept, KnownBug, Near, Obstacle, Panic, Plain, Rejection, Spared, Stage};
+use dra_rules::scheduling::{
+    AssumedGate, Kept, KnownBug, Near, Obstacle, Panic, Plain, Rejection, Spared, Stage,
+};
 
 use super::absence::Absence;
 use super::events;
@@ -440,6 +443,8 @@ pub(crate) enum Cause {
     Unserved(Unserved),
     /// The cause, and what else is known of it.
     Besides(Box<Self>, Beside),
+    /// Devices of these pools skip node operations, which this component does not support; the nodes, if it is the kubelet.
+    SkipsOperations(BTreeSet<PoolId>, Component, Vec<Str>),
     /// Nothing is published for nodes as their kubelets have just been started.
     Republishing(Republishing),
     /// No node and no class offers an extended resource, and how many devices are free of a class that could.
@@ -465,6 +470,17 @@ pub(crate) enum Cause {
     Gang(Gang, Option<GangCause>),
     /// The status of the pod names this claim, which it cannot use.
     Status(Key, StatusProblem),
+}
+
+impl Cause {
+    /// Returns whether pods name one claim that is for one pod only.
+    pub(super) fn is_of_sharing(&self) -> bool {
+        match self {
+            Self::Alike(Brief::Fact(fact)) => matches!(fact, Fact::NotShared(_)),
+            Self::Besides(cause, _) => cause.is_of_sharing(),
+            _ => false,
+        }
+    }
 }
 
 /// What is known of a cause besides.
@@ -822,6 +838,7 @@ impl Cause {
             }
             Self::Absent(_) => Fact::NoDevices.code(),
             Self::Unserved(_) | Self::Republishing(_) => "NotPublished",
+            Self::SkipsOperations(..) => RuledOut::NodeOperations.into(),
             Self::Unoffered(..) => "NoSuchResource",
             Self::TooFew(..) => "TooFewDevices",
             Self::NotAll(_) => "NotAllFree",

@@ -3,7 +3,7 @@
 use dra_allocator::devices::RuledOut;
 use dra_allocator::{AttemptError, ConstraintName, Shortage, Together, Trouble};
 use dra_cel::Seen;
-use dra_model::{Event, Key, PoolId, Quantity, Str, Taint, Time};
+use dra_model::{Event, Gate, Key, PoolId, Quantity, Str, Taint, Time};
 use dra_rules::scheduling::{
     ClaimProblem, Lack, NoUse, Obstacle, Plain, Readiness, Rejection, RequestProblem,
 };
@@ -42,12 +42,14 @@ pub(crate) enum Fact {
     Binding(Readiness),
     /// The claim has as many consumers as it can have.
     TooManyConsumers,
-    /// A claim for extended resources is left from an earlier attempt.
-    LeftBehind,
+    /// This claim for extended resources is left from an earlier attempt.
+    LeftBehind(Key),
     /// Neither the node nor a class has this extended resource.
     NoSuchResource(Str),
     /// The node has too little for what devices take of it, in the scheduler's words.
     NodeResources(String),
+    /// This claim is another pod's, and cannot be shared, as its devices stand for a part of the node.
+    NotShared(Key),
     /// Slices of the pool are missing.
     PoolIncomplete(PoolId, Option<Slices>),
     /// The pool contradicts itself.
@@ -94,6 +96,8 @@ pub(crate) enum Fact {
 pub(crate) enum NotMade {
     /// The claim controller has this reason, in the words of Kubernetes where it has some.
     Rule(String),
+    /// kube-controller-manager has this gate off, which the claim needs.
+    GateOff(Gate),
     /// The API server refuses the claim, in its words.
     Refused(String),
     /// The claim controller has said nothing since then.
@@ -253,7 +257,8 @@ impl Fact {
                 .map_or("SchedulerDisagrees", |first| first.filter.plugin()),
             Self::Binding(state) if state.is_unavailable() => "BindingFailed",
             Self::Binding(_) => "BindingPending",
-            Self::LeftBehind => "ExtendedResourceClaim",
+            Self::LeftBehind(_) => "ExtendedResourceClaim",
+            Self::NotShared(_) => "NodeResources",
             Self::RuledOut(why, _) => why.into(),
             Self::Trouble(trouble) => trouble.code(),
             Self::Together(Together::Constraints(..)) => "Constraint",

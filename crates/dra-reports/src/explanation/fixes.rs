@@ -23,7 +23,7 @@ use dra_model::{
     Taint, Time, lookup,
 };
 use dra_rules::kubelet::{
-    BrokenLink, KeptOff, binding_timeouts, down_controllers, is_being_published, scaled_down,
+    BrokenLink, Denial, KeptOff, binding_timeouts, down_controllers, is_being_published, scaled_down,
 };
 use dra_rules::owners::{OwnerName, Rollout, superseding};
 use dra_rules::quota::{Quotas, Refusal, is_of_limits, lacks_use, refusing};
@@ -94,6 +94,10 @@ impl Diagnosis {
         let Readiness::Pending { condition, device } = state else {
             return;
         };
+        // What the stage of the pod advises comes first.
+        if Denial::of_claim(cluster, claim).is_some() {
+            return;
+        }
         let allocation = claim.status.allocation.as_ref();
         let allocated = allocation.and_then(|allocation| allocation.allocation_timestamp);
         let until = allocated.map(|at| at.after(BINDING_TIMEOUT));

@@ -54,7 +54,7 @@ pub enum Helps {
     WhenEnd,
     /// It fits once taints of devices, or of nodes, are removed.
     WhenUntainted,
-    /// It fits once kube-scheduler has deallocated claims of the pod that hold devices elsewhere, which it does automatically.
+    /// It fits once kube-scheduler has deallocated claims of the pod that hold devices elsewhere, or deleted one of its earlier attempt, which it does automatically.
     WhenDeallocated,
     /// It fits once nodes are uncordoned.
     WhenUncordoned,

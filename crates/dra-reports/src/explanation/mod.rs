@@ -233,7 +233,9 @@ fn with_quotas(
                     .collect();
             }
             if let Some((owner, shared)) = shared_by_all(cluster, pod) {
-                report.notes.push(words::shared_by_all(&manager(owner), &shared));
+                if !report.cause.as_ref().is_some_and(Cause::is_of_sharing) {
+                    report.notes.push(words::shared_by_all(&manager(owner), &shared));
+                }
                 report.share_no_claim(pod, owner, &shared);
             }
         }

@@ -1,5 +1,6 @@
 //! What the nodes say: the verdict for each of them, why none of them takes the subject, and what would help.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::absence::{Absence, ForNodes};
@@ -8,16 +9,19 @@ use super::diagnosis::{Answer, Beside, Cause, Diagnosis, NodeDiagnosis, NodeGrou
 use super::fact::{Brief, Evidence, Fact, Limited};
 use super::helped::Helped;
 use super::items::{ClusterVerdict, FilterCount, FixItem};
+use super::word::SILENT_SECONDS;
 use super::{Explained, absence, groups, namesake, outdated, reasons, shortage, unserved, waiting, words};
-use crate::allocation::{Trust, caveats, is_evicted_at_once, is_open, timeouts};
+use crate::allocation::{Settings, Trust, caveats, is_evicted_at_once, is_open, timeouts};
 use dra_allocator::Failure;
-use dra_allocator::devices::{ClassSelectors, RuledOut};
-use dra_model::{Claim, Component, Gate, Key, Kind, Node, Pod, PoolId, Str, Taint, TaintRule, lookup};
+use dra_allocator::devices::{ClassSelectors, RuledOut, rule_matches_pool};
+use dra_model::{
+    Change, Claim, Component, Gate, Key, Kind, Node, Object, Pod, PoolId, Str, Taint, TaintRule, lookup,
+};
 use dra_rules::kubelet::Stages;
 use dra_rules::reservation::Origin;
 use dra_rules::scheduling::{
-    Cycle, Fix, Subject, Verdict, classes_of_resources, fits_on_new, implicit_class, judge_all, makes_room,
-    message, pod_requests, smallest,
+    Cycle, Fix, Refusal, Start, Subject, Verdict, classes_of_resources, fits_on_new, implicit_class,
+    judge_all, makes_room, message, pod_requests, smallest,
 };
 
 impl Explained<'_> {
@@ -98,6 +102,11 @@ impl Explained<'_> {
         } else {
             report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
             report.conclude(Answer::Nowhere(nodes.len()));
+            if any(|verdict| matches!(verdict, Verdict::Refused(Refusal::LeftBehind)))
+                && let Some(left) = cycle.left_behind()
+            {
+                return self.once_deleted(report, left);
+            }
             incomplete = self.nowhere(report, cycle, &selectors);
             if matches!(report.cause, Some(Cause::Republishing(_))) {
                 return;
@@ -106,6 +115,39 @@ impl Explained<'_> {
         self.releases(report, cycle, &verdicts);
         self.fixes(report);
         self.before_ends(report, incomplete);
+    }
+
+    /// Says what follows once kube-scheduler has deleted the claim that its earlier attempt left: that it fits, or why it does not even then.
+    fn once_deleted(&self, report: &mut Diagnosis, left: &Claim) {
+        let key = left.key();
+        let mut cluster = self.cluster().clone();
+        cluster.apply(Change::Delete(Kind::ResourceClaim, key.clone()));
+        let scheduler = self.scheduler.fork(&cluster);
+        let mut found = Diagnosis::new(report.target.clone());
+        let explained = Explained {
+            scheduler: &scheduler,
+            subject: self.subject.clone(),
+            ..*self
+        };
+        explained.start(&mut found, &self.subject.start(&scheduler));
+        if found.verdict() == ClusterVerdict::Fits {
+            let fitting = found.nodes.into_iter().filter(|node| node.fits);
+            waiting::add_deletion(report, &key, fitting.map(|node| node.node).collect());
+            let created = left.metadata.creation_timestamp;
+            let lasts = |created| self.settings.now.since(created).as_secs() >= SILENT_SECONDS;
+            report
+                .fixes
+                .push(FixItem::delete_left(&key, created.is_some_and(lasts)));
+            report.cause = Some(Cause::Alike(Brief::Fact(Fact::LeftBehind(key))));
+        } else {
+            let was = std::mem::replace(report, found);
+            report.message = was.message;
+            report.said = was.said;
+            report.events = was.events;
+            report.not_simulated = was.not_simulated;
+            report.notes.splice(..0, was.notes);
+            report.notes.push(words::left_behind(&key));
+        }
     }
 
     /// Says of a subject that fits on some of the nodes what may still keep it from running there.
@@ -168,6 +210,12 @@ impl Explained<'_> {
             let fix = FixItem::of_labels(self.cluster(), key, selector);
             report.fixes.push(fix);
         }
+        if let Some(Cause::Alike(Brief::Fact(Fact::NotShared(claim)))) = &report.cause {
+            let fix = self
+                .pod
+                .map(|pod| FixItem::share_no_claim(pod, claim, words::FOR_ONE_POD));
+            report.fixes.extend(fix);
+        }
         if let Some(Cause::NotAll(not_all)) = &report.cause
             && not_all.in_use > 0
         {
@@ -190,6 +238,7 @@ impl Explained<'_> {
                 .extend(pod.and_then(|(pod, node)| FixItem::of_selector(pod, node)));
         }
         waiting::add(report, self);
+        self.skipped_operations(report);
         report.notes.extend(self.rounded(report));
         report.notes.extend(self.took_all(report));
         if let Some(found) = unserved::republishing(report, cycle, selectors, self.settings.now) {
@@ -237,6 +286,34 @@ impl Explained<'_> {
             report.add_beside(Beside::Hidden(hidden));
         }
         incomplete
+    }
+
+    /// Names the component that keeps devices off which skip node operations, and enables the gate there, where that is the cause.
+    fn skipped_operations(&self, report: &mut Diagnosis) {
+        let skips = |fact: &Fact| matches!(fact, Fact::RuledOut(RuledOut::NodeOperations, _));
+        if !matches!(&report.cause, Some(Cause::Alike(Brief::Fact(fact))) if skips(fact)) {
+            return;
+        }
+        let gate = Gate::DRAOptionalNodeOperations;
+        let is_on = |component| self.cluster().environment().enabled(component, gate);
+        let mut pools = BTreeSet::new();
+        let mut nodes = BTreeSet::new();
+        for node in &report.nodes {
+            let skipping = node.reasons.iter().filter(|reason| skips(&reason.fact));
+            for pool in skipping.filter_map(|reason| Some(reason.device.as_ref()?.pool_id())) {
+                pools.insert(pool);
+                nodes.insert(node.node.clone());
+            }
+        }
+        let nodes: Vec<Str> = nodes.into_iter().collect();
+        report.fixes.push(if is_on(Component::Scheduler) {
+            report.cause = Some(Cause::SkipsOperations(pools, Component::Kubelet, nodes.clone()));
+            FixItem::enable_in_kubelets(gate, &nodes)
+        } else {
+            report.cause = Some(Cause::SkipsOperations(pools, Component::Scheduler, nodes));
+            let minor = self.cluster().environment().emulated_minor;
+            FixItem::enable(gate, &[Component::Scheduler], minor)
+        });
     }
 
     /// Puts what harms no pod before the fixes that end pods: a node that is about to have devices, one that an autoscaler could add, and a driver
@@ -295,8 +372,46 @@ impl Explained<'_> {
             let mut all = taints.iter();
             all.any(|taint| (&taint.key, &taint.value, &taint.effect) == (key, value, effect))
         };
-        let rules = self.cluster().rules().filter(is_of);
-        report.notes.extend(rules.map(|rule| words::tainting(rule)));
+        let rules: Vec<&Arc<TaintRule>> = self.cluster().rules().filter(is_of).collect();
+        report
+            .notes
+            .extend(rules.iter().map(|rule| words::tainting(rule)));
+        let narrowed = rules.into_iter().filter(|_| self.has_fixes);
+        report
+            .fixes
+            .extend(narrowed.filter_map(|rule| self.narrowed(rule)));
+    }
+
+    /// Narrows a rule that names a device of several pools to one of them, if it fits then.
+    fn narrowed(&self, rule: &Arc<TaintRule>) -> Option<FixItem> {
+        let selector = rule.spec.device_selector.as_ref()?;
+        let device = selector.device.as_ref().filter(|_| selector.pool.is_none())?;
+        let pools = self.cluster().pools();
+        let pools = pools.filter(|pool| rule_matches_pool(rule, &pool.id) && pool.device(device).is_some());
+        let pools: Vec<PoolId> = pools.map(|pool| pool.id.clone()).collect();
+        // With the first one all others are free of the taint, with the second one the first is.
+        pools.iter().take(2).filter(|_| pools.len() > 1).find_map(|pool| {
+            let mut narrowed = TaintRule::clone(rule);
+            let selector = narrowed.spec.device_selector.as_mut()?;
+            selector.pool = Some(pool.pool.clone());
+            let mut cluster = self.cluster().clone();
+            cluster.apply(Change::Put(Object::DeviceTaintRule(Arc::new(narrowed))));
+            let scheduler = self.scheduler.fork(&cluster);
+            let Start::Cycle(cycle) = self.subject.start(&scheduler) else {
+                return None;
+            };
+            let nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
+            let Settings {
+                budget,
+                observer,
+                run,
+                ..
+            } = *self.settings;
+            let judged = judge_all(&cycle, &nodes, budget, observer, run).into_iter();
+            let fitting = judged.filter(|(_, judgment)| judgment.verdict.fits());
+            let fitting: Vec<Str> = fitting.map(|(node, _)| node.metadata.name.clone()).collect();
+            (!fitting.is_empty()).then(|| FixItem::narrow_rule(rule, device, &pools, fitting))
+        })
     }
 
     /// Finds the driver that is to publish devices which the pod lacks.

@@ -163,6 +163,7 @@ impl Cause {
                 }
             }
             Self::Absent(_)
+            | Self::SkipsOperations(..)
             | Self::Unserved(_)
             | Self::Republishing(_)
             | Self::Unoffered(..)
@@ -197,6 +198,9 @@ impl Fact {
         match self {
             Self::Obstacle(obstacle) => erase_obstacle(obstacle, own),
             Self::NoTemplate(_, pod) => own.erase_target(pod),
+            // It is the pod's own.
+            Self::LeftBehind(claim) => *claim = Key::default(),
+            Self::NotShared(claim) => own.erase_claim(claim),
             Self::NotMade(NotMade::Silent(since)) => *since = None,
             Self::Error(error) => erase_error(error, own),
             Self::Together(Together::Constraints(constraints, _)) => {

@@ -75,11 +75,15 @@ fn reasons(
             let reasons = claims.iter().map(|claim| not_available(cycle, *claim));
             return (reasons.collect(), Vec::new());
         }
-        Verdict::Refused(Refusal::LeftBehind) => vec![Fact::LeftBehind],
+        Verdict::Refused(Refusal::LeftBehind) => {
+            let left = cycle.left_behind().map(|claim| claim.key());
+            vec![Fact::LeftBehind(left.unwrap_or_default())]
+        }
         Verdict::Refused(Refusal::NoSuchResource(name)) => vec![Fact::NoSuchResource(name.clone())],
         Verdict::Refused(Refusal::NodeResources(reasons)) => {
             reasons.iter().cloned().map(Fact::NodeResources).collect()
         }
+        Verdict::Refused(Refusal::NotShared(claim)) => vec![Fact::NotShared(claim.clone())],
         Verdict::Refused(Refusal::CannotAllocate { .. }) => return of_requests(cycle, node, looks),
     };
     (facts.into_iter().map(Reason::from).collect(), Vec::new())

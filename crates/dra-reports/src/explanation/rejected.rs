@@ -92,7 +92,12 @@ impl Diagnosis {
         }
         self.fixes.retain(|fix| fix.kind != "RelaxPlacement");
         let is_machine = owner.kind == "VirtualMachineInstance";
-        let fix = FixItem::share_no_claim(&pod.key(), shared, &manager(owner), is_machine);
+        let why = if is_machine {
+            words::NO_MIGRATION
+        } else {
+            words::ON_ONE_NODE
+        };
+        let fix = FixItem::share_no_claim(pod, shared, why);
         self.fixes.insert(0, fix);
     }
 

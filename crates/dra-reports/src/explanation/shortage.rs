@@ -9,7 +9,7 @@ use super::diagnosis::{
     Among, Cause, DeviceKind, Diagnosis, HiddenByPlugin, Lost, NodeDiagnosis, NotAll, Place, Reason,
 };
 use super::fact::{Brief, Evidence, Fact};
-use super::groups::counts;
+use super::groups::{self, counts};
 use super::items::{DeviceCount, Holding};
 use crate::driver_chain::is_unmatched;
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, RuledOut};
@@ -68,6 +68,11 @@ pub(super) fn cause(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSele
         return none;
     }
     let cluster = cycle.scheduler().cluster();
+    // No other node helps, and no other device.
+    let not_shared = |fact: &&Fact| matches!(fact, Fact::NotShared(_));
+    if let Some(fact) = groups::facts(&report.nodes).find(not_shared) {
+        return Cause::Alike(Brief::Fact(fact.clone()));
+    }
     if let Some(cause) = cause_of_place(report, claims)
         .or_else(|| allocated_nowhere(cluster, claims))
         .or_else(|| allocated_apart(claims))

@@ -51,6 +51,13 @@ impl Explained<'_> {
             report.not_made(NotMade::Rule(why.clone()));
             return true;
         }
+        if let Some(gate) = all.clone().find_map(|unmade| match unmade.next {
+            Next::GateOff(gate, _) => Some(gate),
+            _ => None,
+        }) {
+            report.lacks_gate(self.cluster(), gate);
+            return true;
+        }
         if let Some(why) = self.refused_admin_access(all.clone()) {
             report
                 .fixes
@@ -157,7 +164,7 @@ impl Explained<'_> {
                     template.metadata.creation_timestamp
                 }
                 Next::Adopt(claim) => claim.metadata.creation_timestamp,
-                Next::NoTemplate(_) | Next::Nothing(_) | Next::Unknown(_) => return,
+                Next::NoTemplate(_) | Next::Nothing(_) | Next::GateOff(..) | Next::Unknown(_) => return,
             });
         }
         let Some(word) = word::of_claim_controller(self.cluster(), pod, changed) else {
@@ -188,7 +195,10 @@ impl Explained<'_> {
                     .extend(webhook.as_ref().map(FixItem::restore_webhook));
                 report.not_made(NotMade::Refused(why.to_owned()));
             }
-            None => report.contradict(word, word::Since::Unknown),
+            None => match missing_gate(&word.said) {
+                Some(gate) => report.lacks_gate(self.cluster(), gate),
+                None => report.contradict(word, word::Since::Unknown),
+            },
         }
     }
 }
@@ -201,7 +211,22 @@ fn refused(said: &str) -> Option<&str> {
     Some(why.trim())
 }
 
+/// The gate that is off where the claim controller does not create a claim, as it says (`resourceclaim/controller.go`, `handleClaim`, v1.37.2).
+fn missing_gate(said: &str) -> Option<Gate> {
+    let (said, _) = said.split_once(" feature is disabled")?;
+    said.rsplit(' ').next()?.parse().ok()
+}
+
 impl Diagnosis {
+    /// That kube-controller-manager makes no claim without a gate that it has off.
+    fn lacks_gate(&mut self, cluster: &Cluster, gate: Gate) {
+        self.upcoming = None;
+        let minor = cluster.environment().emulated_minor;
+        let fix = FixItem::enable(gate, &[Component::ControllerManager], minor);
+        self.fixes.push(fix);
+        self.not_made(NotMade::GateOff(gate));
+    }
+
     /// That no claim is made from a template of the pod.
     fn not_made(&mut self, why: NotMade) {
         self.because(Fact::NotMade(why));

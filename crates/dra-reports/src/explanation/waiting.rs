@@ -101,6 +101,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             why,
             nodes,
         } => {
+            let is_shared = report.cause.as_ref().is_some_and(Cause::is_of_sharing);
             if are_held(report) {
                 report.add_beside(match why {
                     Kept::Circle => {
@@ -118,7 +119,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
                 let fix = FixItem::of_strategy(explained.cluster(), pod, why, &nodes);
                 report.fixes.extend(fix);
             }
-            item(Helps::Kept, words::kept(&consumers, &owner, why)).on(nodes)
+            item(Helps::Kept, words::kept(&consumers, &owner, why, is_shared)).on(nodes)
         }
         Waiting::RolledOut {
             once_ready,
@@ -259,6 +260,11 @@ fn never_together(explained: &Explained<'_>, empty: &Scheduler) -> Option<Key> {
 pub(super) fn add_deallocation(report: &mut Diagnosis, claims: &[&Key], nodes: &[Str]) {
     let deallocated = words::deallocated(claims);
     report.waiting = Some(once(Helps::WhenDeallocated, &deallocated, nodes.to_vec()));
+}
+
+/// Says that kube-scheduler deletes a claim of an earlier attempt, and the pod fits on `nodes` then.
+pub(super) fn add_deletion(report: &mut Diagnosis, claim: &Key, nodes: Vec<Str>) {
+    report.waiting = Some(once(Helps::WhenDeallocated, &words::deleted(claim), nodes));
 }
 
 fn item(helps: Helps, summary: String) -> WaitingItem {

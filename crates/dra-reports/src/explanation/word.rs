@@ -11,7 +11,7 @@ use dra_model::{CREATION_EVENT, Claim, ClaimTemplate, Cluster, Event, Kind, Pod,
 use dra_rules::kubelet::last_end;
 use dra_rules::owners::{shut_queue, unplaced_group};
 use dra_rules::reservation::claim_names;
-use dra_rules::scheduling::{Unsimulated, foreign_scheduler, is_outdated, rejections};
+use dra_rules::scheduling::{Unsimulated, foreign_scheduler, has_cleaned_up, is_outdated, rejections};
 
 impl Word {
     pub(super) fn of(who: Speaker, event: &Event) -> Self {
@@ -162,6 +162,13 @@ pub(super) fn of_scheduler(
         return;
     }
     report.message = Some(word.said.clone());
+    let has_cleaned_up = word.who == Speaker::Scheduler && has_cleaned_up(&word.said);
+    let is_recent = |at: Time| now.since(at).as_secs() < RETRY_SECONDS;
+    // One who does so again and again gets nowhere.
+    if has_cleaned_up && word.often.is_none() && word.at.is_some_and(is_recent) {
+        report.notes.push(words::RETRIES.to_owned());
+        return;
+    }
     if word.who == Speaker::Scheduler && report.reject(cluster, pod, &rejections(&word.said)) {
         return;
     }
@@ -186,8 +193,10 @@ pub(super) fn of_scheduler(
             .fixes
             .extend(group.and_then(|group| FixItem::of_topology(group)));
     }
-    let since = if word.who == Speaker::Scheduler && is_outdated(cluster, pod, &word.said) {
-        Since::Changed
+    let since = if has_cleaned_up {
+        Since::Changed(words::CLEANED_UP)
+    } else if word.who == Speaker::Scheduler && is_outdated(cluster, pod, &word.said) {
+        Since::Changed(words::HAS_CHANGED)
     } else if word.is_repeated(now) {
         Since::Retried
     } else {
@@ -201,8 +210,8 @@ pub(super) fn of_scheduler(
 pub(super) enum Since {
     /// Nothing.
     Unknown,
-    /// What it is about has changed.
-    Changed,
+    /// What it is about has changed, in this sentence.
+    Changed(&'static str),
     /// It has tried again and again, until just now.
     Retried,
 }
@@ -229,7 +238,7 @@ fn is_of_binding(said: &str) -> bool {
 }
 
 /// Seconds after which a scheduler would have said something about a pod that it looks at.
-const SILENT_SECONDS: u64 = 300;
+pub(super) const SILENT_SECONDS: u64 = 300;
 
 /// Attempts of a scheduler that are not made within a moment.
 const MANY_TRIES: i32 = 10;
@@ -299,7 +308,7 @@ fn unattended_since(
     (newest.since(created).as_secs() >= SILENT_SECONDS).then_some(created)
 }
 
-/// Seconds until kube-scheduler has tried a pod again that may fit since another one has ended.
+/// Seconds until kube-scheduler has tried a pod again that may fit since another one has ended, or a claim has been released.
 const RETRY_SECONDS: u64 = 60;
 
 /// When something changed last that the verdict rests on, as far as objects tell: they keep no time of most changes, and of what is
@@ -373,8 +382,8 @@ impl Diagnosis {
         if *who == Speaker::ClaimController {
             self.upcoming = None;
         }
-        if since == Since::Changed {
-            self.notes.push(words::HAS_CHANGED.to_owned());
+        if let Since::Changed(changed) = since {
+            self.notes.push(changed.to_owned());
         } else {
             if since == Since::Unknown {
                 self.notes.push(words::may_have_changed(who));

@@ -16,7 +16,7 @@ use dra_model::{
     Claim, ClaimSpec, ClaimTemplate, FINALIZER, Key, Kind, Meta, NO_EXECUTE, PodGroup, Toleration,
 };
 use dra_rules::eviction::LONGEST_TOLERATION;
-use dra_rules::kubelet::{MANY_TIMEOUTS, binding_timeouts};
+use dra_rules::kubelet::{Denial, MANY_TIMEOUTS, binding_timeouts};
 use dra_rules::reservation::{
     GroupsKnown, PodGroups, groups_are_known, is_done, is_group, judge, resolves_to, users,
 };
@@ -250,10 +250,16 @@ fn bindings(look: &mut Look<'_>, claim: &Claim) {
         return;
     }
     let waiting: Vec<_> = waiting.into_iter().map(|(_, key)| key).collect();
+    let advice = match Denial::of_claim(look.cluster, claim) {
+        Some(denied) => crate::words::permit(&denied),
+        // A scheduler that gives up again and again runs.
+        None if timeouts >= MANY_TIMEOUTS => words::ASK_WHY_NOT_ATTACHED.to_owned(),
+        None => words::ATTACH_OR_RESTART.to_owned(),
+    };
     let message = words::binding_is_late(&pending, &waiting, BINDING_TIMEOUT.as_secs() / 60, timeouts);
     look.add(
         Finding::new(Code::BindingPending, Subject::claim(claim), message)
-            .advice(words::ATTACH_OR_RESTART)
+            .advice(advice)
             .look(describe(claim))
             .joins(waiting.into_iter().map(pod_key))
             .joins([claim_key(claim.key())]),

@@ -14,7 +14,8 @@ use dra_allocator::devices::{
     CachedSelector, ClassSelectors, SelectableDevice, SelectorError, first_unmatched,
 };
 use dra_model::{
-    ClaimSpec, Cluster, Device, DeviceId, DeviceRequest, Key, Kind, Meta, Pod, Selector, Str, Time,
+    CREATION_EVENT, ClaimSpec, Cluster, Component, Device, DeviceId, DeviceRequest, Evidence, Gate, Key,
+    Kind, Meta, Pod, Selector, Str, Time,
 };
 use dra_rules::quota::{Quotas, Refusal};
 use dra_rules::reservation::{ClaimNameError, Lacks, Next, Origin, claim_name, is_done, unmade, unmade_of};
@@ -343,6 +344,7 @@ fn pods(look: &mut Look<'_>) {
     let cluster = look.cluster;
     let quotas = Quotas::of(cluster);
     let mut unattended: Vec<(&Arc<Pod>, Time)> = Vec::new();
+    let mut ungated: BTreeMap<Gate, Vec<&Arc<Pod>>> = BTreeMap::new();
     for pod in cluster.pods() {
         if is_done(pod) {
             continue;
@@ -354,6 +356,9 @@ fn pods(look: &mut Look<'_>) {
             && let Some(since) = not_made_since(look, pod)
         {
             unattended.push((pod, since));
+        }
+        if let Some(gate) = missing_gate(cluster, pod).filter(|_| look.wants(Code::ClaimNotMade)) {
+            ungated.entry(gate).or_default().push(pod);
         }
         if let Some((template, refusal)) = refused {
             let remedy = Remedy::raising(&quotas, namespace, quotas.to_be_made(pod));
@@ -380,6 +385,27 @@ fn pods(look: &mut Look<'_>) {
         }
     }
     not_made(look, &unattended);
+    for (gate, pods) in ungated {
+        let message = words::claim_needs_gate(gate, pods.len() - 1);
+        let finding = Finding::new(Code::ClaimNotMade, Subject::pod(pods[0]), message);
+        let keys = pods.iter().map(|pod| pod_key(pod.key()));
+        look.add(finding.advice(words::enable_in_controller(gate)).joins(keys));
+    }
+}
+
+/// The gate that keeps kube-controller-manager from making a claim for a pod, as it is known to have it off.
+fn missing_gate(cluster: &Cluster, pod: &Pod) -> Option<Gate> {
+    let is_known = |gate: &Gate| {
+        let state = cluster.environment().gate(Component::ControllerManager, *gate);
+        let mut events = cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
+        state.evidence != Evidence::Assumed
+            || events.any(|event| event.reason == CREATION_EVENT && event.message.contains(gate.name()))
+    };
+    let gate = unmade(cluster, pod).find_map(|(_, unmade)| match unmade.next {
+        Next::GateOff(gate, _) => Some(gate),
+        _ => None,
+    });
+    gate.filter(is_known)
 }
 
 /// Returns since when the claim controller has neither made the claims of a pod nor said why not. What asks for admin access may be refused.

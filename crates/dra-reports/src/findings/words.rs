@@ -74,16 +74,34 @@ pub(super) fn ask_driver(driver: &str, what: &str) -> String {
 /// Codes whose checks lack objects.
 /// That the claim controller does nothing for a pod and for so many others.
 pub(super) fn claim_not_made(since: Time, others: usize) -> String {
-    let others = match others {
+    let others = same_for(others);
+    format!(
+        "the claim controller has neither created its claim nor reported a problem since {since}: kube-controller-manager may not be running{others}"
+    )
+}
+
+/// That the claim controller makes no claim without a gate, for a pod and so many others.
+pub(super) fn claim_needs_gate(gate: Gate, others: usize) -> String {
+    format!(
+        "kube-controller-manager does not create its claim, which needs {gate}: the gate is off there{}",
+        same_for(others)
+    )
+}
+
+/// What to do about that.
+pub(super) fn enable_in_controller(gate: Gate) -> String {
+    format!("ask an administrator to enable {gate} in kube-controller-manager")
+}
+
+/// So many other pods, if any.
+fn same_for(others: usize) -> String {
+    match others {
         0 => String::new(),
         _ => format!(
             "; the same holds for {}",
             counted(others, "other pod", "other pods")
         ),
-    };
-    format!(
-        "the claim controller has neither created its claim nor reported a problem since {since}: kube-controller-manager may not be running{others}"
-    )
+    }
 }
 
 /// What to do about that.

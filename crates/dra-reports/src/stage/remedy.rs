@@ -486,24 +486,36 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         Cause::ToBeEvicted {
             rule: Some(rule),
             taint,
+            lacks_effect,
             ..
         } => Advice::new(
             "LiftTaint",
             format!("devicetaintrule/{rule}"),
             delete_rule(rule),
-            Remedy::command(delete(Kind::DeviceTaintRule, [rule])).note(words::or_tolerate(taint)),
+            Remedy::command(delete(Kind::DeviceTaintRule, [rule]))
+                .note(words::or_tolerate(taint, *lacks_effect)),
         ),
-        Cause::ToBeEvicted { device, taint, .. } => Advice::by_hand(
+        Cause::ToBeEvicted {
+            device,
+            taint,
+            lacks_effect,
+            ..
+        } => Advice::by_hand(
             "LiftTaint",
             format!("device/{device}"),
-            words::lift_taint(device, taint),
+            words::lift_taint(device, taint, *lacks_effect),
         ),
         Cause::NodeSilent { .. } => of_conditions("RestoreNode", words::recover(node)),
         Cause::NodeGone { .. } => of_events("WaitForDeletion", of_pod(), words::await_garbage_collector()),
         Cause::NodeNotReady { .. } => of_conditions("RestoreNode", words::make_ready(node)),
         Cause::NetworkNotReady { .. } => of_conditions("RestoreNode", words::network(node)),
         Cause::Finalizers(names) => without_finalizers(stages, pod, names),
-        Cause::Binding { device, attaching } => attach(stages, pod, device, attaching),
+        Cause::Binding {
+            denied: Some(denied), ..
+        } => Advice::by_hand("RepairDriver", of_pod(), words::permit(denied)),
+        Cause::Binding {
+            device, attaching, ..
+        } => attach(stages, pod, device, attaching),
         Cause::Unrecognized { .. } => {
             Advice::by_hand("ReadKubelet", of_node(), words::read(node, words::UNRECOGNIZED))
         }

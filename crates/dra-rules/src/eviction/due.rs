@@ -46,6 +46,12 @@ pub fn tolerance(taint: &Taint, tolerations: &Tolerations) -> Tolerance {
     })
 }
 
+/// Returns whether tolerations are meant for the NoExecute `taint` and do not count for its eviction, since they have no effect: they only
+/// let the scheduler use the device.
+pub fn lacks_effect(taint: &Taint, tolerations: &Tolerations) -> bool {
+    tolerance(taint, tolerations) == Tolerance::Not && tolerations.tolerate(taint)
+}
+
 /// Returns when a taint that was added at `added` takes effect; never where it is tolerated for good.
 pub fn due(added: Time, tolerance: Tolerance) -> Option<Time> {
     match tolerance {

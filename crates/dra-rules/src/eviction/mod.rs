@@ -13,7 +13,7 @@ mod timescale;
 pub use disruption::{DISRUPTION_TARGET, MARKED, disruption, eviction_of};
 pub use due::{
     Eviction, LONGEST_TOLERATION, Tolerance, claim_eviction, claim_eviction_by, due, evicting_taint,
-    has_to_go, has_to_go_by, tolerance,
+    has_to_go, has_to_go_by, lacks_effect, tolerance,
 };
 pub use pods::{consumers, evicted_despite_request, evicting_claims, passed_over, pod_eviction};
 pub use release::{EvictingClaims, Release, rules_are_guessed};

@@ -11,7 +11,8 @@ use super::{Waiting, is_of_alignment};
 use crate::owners::{Incomplete, OwnerName};
 use crate::scheduling::Skips;
 use dra_model::{
-    Claim, Condition, ContainerEnd, ContainerStatus, ContainerWaiting, DeviceId, Event, Key, Str, Taint, Time,
+    Claim, Cluster, Condition, ContainerEnd, ContainerStatus, ContainerWaiting, DeviceId, Event, Key, Kind,
+    Str, Taint, Time,
 };
 
 /// Party that has to act.
@@ -36,6 +37,47 @@ pub enum Attaching {
     TimedOut(Vec<Str>),
     /// It is not attached yet: conditions that its driver has yet to set.
     Pending(Vec<Str>),
+}
+
+/// What the API server does not let a user do.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Denial {
+    /// `system:serviceaccount:NAMESPACE:NAME`, or another user.
+    pub user: Str,
+    /// The verb.
+    pub verb: Str,
+    /// `RESOURCE` or `RESOURCE/SUBRESOURCE`.
+    pub resource: Str,
+    /// The API group.
+    pub group: Str,
+}
+
+impl Denial {
+    /// The newest one that an event about the claim names, since the claim was allocated.
+    pub fn of_claim(cluster: &Cluster, claim: &Claim) -> Option<Self> {
+        let allocated = claim.status.allocation.as_ref()?.allocation_timestamp;
+        let events = cluster.events_of(Kind::ResourceClaim, &claim.metadata);
+        let mut newer = events
+            .into_iter()
+            .rev()
+            .filter(|event| event.last_seen() >= allocated);
+        newer.find_map(|event| Self::of_text(&event.message))
+    }
+
+    /// By the words of the API server: `responsewriters/errors.go`, `forbiddenMessage`, v1.37.2.
+    fn of_text(text: &str) -> Option<Self> {
+        let (_, said) = text.split_once("User \"")?;
+        let (user, said) = said.split_once("\" cannot ")?;
+        let (verb, said) = said.split_once(" resource \"")?;
+        let (resource, said) = said.split_once("\" in API group \"")?;
+        let (group, _) = said.split_once('"')?;
+        Some(Self {
+            user: user.into(),
+            verb: verb.into(),
+            resource: resource.into(),
+            group: group.into(),
+        })
+    }
 }
 
 /// The reason why a pod does not make progress.
@@ -276,6 +318,8 @@ pub enum Cause {
         taint: Taint,
         /// The rule that the taint is from, unless the driver published it.
         rule: Option<Str>,
+        /// True if a toleration is meant for the taint and does not count, as it has no effect.
+        lacks_effect: bool,
         /// When the pod is to be gone.
         due: Due,
     },
@@ -325,6 +369,8 @@ pub enum Cause {
         device: DeviceId,
         /// Progress.
         attaching: Attaching,
+        /// What keeps its driver from setting the conditions, as an event about the claim says.
+        denied: Option<Denial>,
     },
     /// An unrecognized message of the kubelet about devices.
     Unrecognized {

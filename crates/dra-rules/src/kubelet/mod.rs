@@ -39,7 +39,7 @@ use dra_model::{
     Str, Time,
 };
 
-pub use cause::{Attaching, Cause, Due, Evidence, Party, lacks_network, refuses_host_network};
+pub use cause::{Attaching, Cause, Denial, Due, Evidence, Party, lacks_network, refuses_host_network};
 pub use container::{Restarted, Waiting, has_logs, has_run, has_stopped, is_ready, is_start_error, last_end};
 use drivers::Drivers;
 pub use drivers::{
@@ -461,7 +461,14 @@ impl<'c> Stages<'c> {
             let DeviceBinding { failed, missing } = DeviceBinding::of(claim, result);
             let stuck = |attaching, since, evidence| {
                 let device = result.id();
-                Some(Stuck::new(Cause::Binding { device, attaching }, since, evidence))
+                let denied = Denial::of_claim(self.cluster, claim);
+                let denied = denied.filter(|_| !matches!(attaching, Attaching::Failed(_)));
+                let cause = Cause::Binding {
+                    device,
+                    attaching,
+                    denied,
+                };
+                Some(Stuck::new(cause, since, evidence))
             };
             if let Some(failed) = failed {
                 let since = failed.last_transition_time.or(since);

@@ -9,7 +9,8 @@ use super::reach::publishes_for;
 use super::starting::MOUNTING_SECONDS;
 use super::{EVICTING, Stages, Stuck, said};
 use crate::eviction::{
-    EvictingClaims, Release, claim_eviction, evicting_claims, evicting_taint, pod_eviction, rules_are_guessed,
+    EvictingClaims, Release, claim_eviction, evicting_claims, evicting_taint, lacks_effect, pod_eviction,
+    rules_are_guessed,
 };
 use crate::health::{Health, HealthIndex, health_of_claims};
 use dra_allocator::devices::{Taints, keeps_off};
@@ -50,7 +51,11 @@ impl<'c> Stages<'c> {
         }
         let taints = self.taints();
         let mut claims = evicting_claims(self.cluster, pod, release);
-        let (device, taint, rule) = claims.find_map(|claim| evicting_taint(claim.results(), taints))?;
+        let (results, (device, taint, rule)) =
+            claims.find_map(|claim| Some((claim.results(), evicting_taint(claim.results(), taints)?)))?;
+        let lacks_effect = results
+            .iter()
+            .any(|result| result.id() == device && lacks_effect(&taint, &result.tolerations));
         let eviction = pod_eviction(self.cluster, pod, release, |claim| {
             claim_eviction(claim, taints, self.now)
         })?;
@@ -65,8 +70,9 @@ impl<'c> Stages<'c> {
             .flatten();
         let cause = Cause::ToBeEvicted {
             device,
-            taint,
             rule,
+            lacks_effect,
+            taint,
             due: match self.due(node, there.fold(eviction.at, Time::max)) {
                 _ if is_passed_over => Due::PassedOver,
                 Due::Overdue(at) if is_unserved => Due::Unserved(at),

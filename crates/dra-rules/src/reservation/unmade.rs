@@ -40,6 +40,8 @@ pub enum Next<'c> {
     NoTemplate(Key),
     /// Nothing, for this reason, in the words of Kubernetes where it has some.
     Nothing(String),
+    /// Nothing, as kube-controller-manager has this gate off, in the words of Kubernetes.
+    GateOff(Gate, String),
     /// Unknown.
     Unknown(&'c Gap),
 }
@@ -106,11 +108,12 @@ fn group_of_claim<'c>(
         return Ok(None);
     }
     if groups == PodGroups::Ignored {
-        return Err(Next::Nothing(format!(
-            "claim {} is a PodGroup claim but the {} feature is disabled",
-            entry.name,
-            Gate::DRAWorkloadResourceClaims
-        )));
+        let gate = Gate::DRAWorkloadResourceClaims;
+        let why = format!(
+            "claim {} is a PodGroup claim but the {gate} feature is disabled",
+            entry.name
+        );
+        return Err(Next::GateOff(gate, why));
     }
     Ok(group)
 }
@@ -211,7 +214,7 @@ mod tests {
             Next::Adopt(claim) => format!("adopt {}", claim.metadata.name),
             Next::Make(template) => format!("make from {}", template.metadata.name),
             Next::NoTemplate(key) => format!("no template {key}"),
-            Next::Nothing(why) => why,
+            Next::Nothing(why) | Next::GateOff(_, why) => why,
             Next::Unknown(gap) => format!("unknown without {}", gap.kind.plural()),
         };
         let whose = group.map_or_else(String::new, |group| format!(" for {}", group.metadata.name));

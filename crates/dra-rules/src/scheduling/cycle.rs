@@ -409,8 +409,8 @@ impl<'a> Cycle<'a> {
             Ok(unavailable) => unavailable,
             Err(error) => return Verdict::Error(error.into()).into(),
         };
-        if let Some(reason) = self.not_shared(&unavailable) {
-            return Verdict::Refused(Refusal::NodeResources(vec![reason])).into();
+        if let Some(claim) = self.not_shared(&unavailable) {
+            return Verdict::Refused(Refusal::NotShared(claim)).into();
         }
         let (mut steps, mut work) = (0, 0);
         let mut certainty = Certainty::Sure;
@@ -536,15 +536,17 @@ impl<'a> Cycle<'a> {
     }
 
     /// That a claim is a part of the node that others have.
-    fn not_shared(&self, unavailable: &[Unavailable]) -> Option<String> {
+    fn not_shared(&self, unavailable: &[Unavailable]) -> Option<Key> {
         let Gates {
             node_shares, groups, ..
         } = self.scheduler.gates;
         let (pod, _) = self.pod.as_ref().filter(|_| node_shares == Some(true))?;
         let is_available = |place: &usize| unavailable.iter().all(|other| other.place != *place);
         let claims = self.claims.iter().enumerate();
+        let cluster = &self.scheduler.cluster;
         let mut claims = claims.filter(|(place, _)| is_available(place));
-        claims.find_map(|(_, claim)| node_share::not_shared(&self.scheduler.cluster, pod, claim, groups))
+        let (_, claim) = claims.find(|(_, claim)| node_share::is_of_others(cluster, pod, claim, groups))?;
+        Some(claim.key())
     }
 
     /// The claims that are allocated, but of no use on `node`.

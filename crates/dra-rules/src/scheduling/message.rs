@@ -102,6 +102,20 @@ pub fn message(cycle: &Cycle<'_>, verdicts: &[(&Arc<Node>, Verdict)]) -> Option<
     Some(Message::Unschedulable(text))
 }
 
+/// What kube-scheduler says once it has deallocated a claim of an earlier attempt, deleted one, or both, or taken back a reservation for a
+/// PodGroup.
+const CLEANED_UP: [&str; 4] = [
+    "deallocation of ResourceClaim completed",
+    "deletion of ResourceClaim completed",
+    "deallocation and deletion of ResourceClaims completed",
+    "ResourceClaim unreserved for PodGroup",
+];
+
+/// Returns whether kube-scheduler says that it has cleaned up after an earlier attempt: what rejected the pod then is gone, and it tries again.
+pub fn has_cleaned_up(message: &str) -> bool {
+    CLEANED_UP.iter().any(|words| message.contains(words))
+}
+
 /// Returns what the plugin for dynamic resources does once no node fits.
 fn own_post_filter(cycle: &Cycle<'_>, verdicts: &[(&Arc<Node>, Verdict)]) -> Option<String> {
     let release = cycle.scheduler().cluster().environment().release();
@@ -110,10 +124,10 @@ fn own_post_filter(cycle: &Cycle<'_>, verdicts: &[(&Arc<Node>, Verdict)]) -> Opt
         return older.then(|| "no new claims to deallocate".to_owned());
     }
     if !releasable(cycle, verdicts).is_empty() {
-        return Some("deallocation of ResourceClaim completed".to_owned());
+        return Some(CLEANED_UP[0].to_owned());
     }
     if cycle.left_behind().is_some() {
-        return Some("deletion of ResourceClaim completed".to_owned());
+        return Some(CLEANED_UP[1].to_owned());
     }
     older.then(|| "still not schedulable".to_owned())
 }

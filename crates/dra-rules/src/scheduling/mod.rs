@@ -81,7 +81,7 @@ pub use fixes::{
 pub use given_up::remaining_consumers;
 pub use group::{GroupCycle, GroupResult, Judging, Members, Turn};
 pub use locality::Localities;
-pub use message::{Message, message, message_of_obstacle, releasable, unavailable};
+pub use message::{Message, has_cleaned_up, message, message_of_obstacle, releasable, unavailable};
 pub use near::Near;
 pub use new_node::fits_on_new;
 pub use parallel::{Run, in_order, judge_all};

@@ -35,14 +35,10 @@ pub(super) fn takes_some(cluster: &Cluster, held: &[Held<'_>]) -> bool {
     all.any(|(_, device)| !device.node_allocatable_resource_mappings.is_empty())
 }
 
-/// That others have the claim, which stands for a part of the node and cannot be shared. Mirrors `validateNodeAllocatableDRAClaimSharing`.
-pub(super) fn not_shared(cluster: &Cluster, pod: &Pod, claim: &Claim, groups: PodGroups) -> Option<String> {
-    let reserved = &claim.status.reserved_for;
-    if reserved.is_empty() || is_reserved_for(pod, claim, groups) {
-        return None;
-    }
-    let mut results = claim.results().iter();
-    let is_mapped = results.any(|result| {
+/// Returns whether others have the claim, which stands for a part of the node and cannot be shared. Mirrors
+/// `validateNodeAllocatableDRAClaimSharing`.
+pub(super) fn is_of_others(cluster: &Cluster, pod: &Pod, claim: &Claim, groups: PodGroups) -> bool {
+    let is_mapped = |result: &AllocatedDevice| {
         let id = result.id();
         let pool = cluster.pool(&id.pool_id());
         let device = pool.and_then(|pool| pool.device(&id.device));
@@ -50,13 +46,10 @@ pub(super) fn not_shared(cluster: &Cluster, pod: &Pod, claim: &Claim, groups: Po
             let mut resources = device.node_allocatable_resources.iter();
             resources.any(|(_, resource)| resource.mapping.is_some())
         })
-    });
-    is_mapped.then(|| {
-        format!(
-            "node allocatable resource claim {} has a mapped device and cannot be shared across pods",
-            claim.metadata.name
-        )
-    })
+    };
+    !claim.status.reserved_for.is_empty()
+        && !is_reserved_for(pod, claim, groups)
+        && claim.results().iter().any(is_mapped)
 }
 
 /// Returns what the devices of these claims take of the node of the pod.

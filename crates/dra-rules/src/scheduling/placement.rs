@@ -49,7 +49,7 @@ pub fn generate_claims(cluster: &mut Cluster, pod: &Arc<Pod>) -> Result<Arc<Pod>
                 make(cluster, &template, kind, &owner, &entry.name)
             }
             Next::NoTemplate(template) => return Err(GenerateError::NoTemplate(template)),
-            Next::Nothing(why) => return Err(GenerateError::Refused(why)),
+            Next::Nothing(why) | Next::GateOff(_, why) => return Err(GenerateError::Refused(why)),
             Next::Unknown(gap) => return Err(GenerateError::Unread(gap.clone())),
         };
         made.status

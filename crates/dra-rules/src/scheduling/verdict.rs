@@ -84,8 +84,10 @@ pub enum Refusal {
     LeftBehind,
     /// Neither the node nor a class has this extended resource.
     NoSuchResource(Str),
-    /// The node has too little for what the devices take of it, or they are others' and cannot be shared. In the scheduler's words.
+    /// The node has too little for what the devices take of it. In the scheduler's words.
     NodeResources(Vec<String>),
+    /// The claim is another pod's, and cannot be shared, as its devices stand for a part of the node.
+    NotShared(Key),
 }
 
 /// A claim that is allocated, but of no use on a node.
@@ -113,6 +115,12 @@ impl Refusal {
     pub fn reasons(&self) -> Vec<String> {
         let text = match self {
             Self::NodeResources(reasons) => return reasons.clone(),
+            Self::NotShared(claim) => {
+                return vec![format!(
+                    "node allocatable resource claim {} has a mapped device and cannot be shared across pods",
+                    claim.name
+                )];
+            }
             Self::NotAvailable(_) => "resourceclaim not available on the node",
             Self::CannotAllocate { invalid_pools: false } => "cannot allocate all claims",
             Self::CannotAllocate { invalid_pools: true } => INVALID_POOLS,

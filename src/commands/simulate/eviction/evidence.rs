@@ -37,6 +37,7 @@ const TOLERATIONS: &[Column<TolerationItem>] = &[
     Column::inner("DEVICE", |item, cell| cell.text(&item.device)),
     Column::inner("TAINT", |item, cell| cell.text(&item.taint)),
     Column::inner("TOLERATED", |item, cell| match (item.tolerated, item.until) {
+        (Tolerated::No, _) if item.lacks_effect => cell.toned(Tone::Bad, "no: without effect NoExecute"),
         (Tolerated::No, _) => cell.toned(Tone::Bad, "no"),
         (Tolerated::Forever, _) => cell.text("forever"),
         (Tolerated::Until, Some(until)) => cell.text(format_args!("until {until}")),

@@ -1,12 +1,13 @@
 //! Fixes that nothing proves to help: what to do, with what follows or who can do it.
 
 use dra_model::{
-    Component, DeviceId, Event, Gate, Key, Kind, NodeSelector, Owner, Pod, PoolId, Quantity, Str, Taint, Time,
+    Component, DeviceId, Event, Gate, Key, Kind, NodeSelector, Owner, Pod, PoolId, Quantity, Str, Taint,
+    TaintRule, Time,
 };
 use dra_rules::kubelet::{BrokenLink, MANY_TIMEOUTS, PodStage, STARTING_SECONDS, Waiting, unscheduled};
 use dra_rules::owners::ShutQueue;
 use dra_rules::quota::Refusal;
-use dra_rules::reservation::{Unlisted, UnlistedDevices};
+use dra_rules::reservation::{Unlisted, UnlistedDevices, manager};
 use dra_rules::scheduling::{KnownBug, fixed_in};
 use dra_rules::validation::Webhook;
 
@@ -407,6 +408,27 @@ impl FixItem {
         )
     }
 
+    /// Narrows a rule that names a device of these pools, which is of use on `nodes` then.
+    pub(in super::super) fn narrow_rule(
+        rule: &TaintRule,
+        device: &str,
+        pools: &[PoolId],
+        nodes: Vec<Str>,
+    ) -> Self {
+        let target = format!("devicetaintrule/{}", rule.metadata.name);
+        let message = format!(
+            "set spec.deviceSelector.pool of {target}, if it is meant for one pool: it taints device {device} of {}",
+            some(pools.iter().map(|pool| format!("pool/{pool}")))
+        );
+        let how = "without a pool, a rule is for the devices of that name of every pool and node";
+        Self {
+            proven: true,
+            minimal: true,
+            nodes,
+            ..Self::by_hand("LiftTaint", target, message, how)
+        }
+    }
+
     /// Waits until the driver of a device sets a binding condition: until that time, after so many attempts that timed out.
     pub(in super::super) fn await_binding(
         condition: &str,
@@ -449,6 +471,26 @@ impl FixItem {
         )
     }
 
+    /// Waits for kube-scheduler to delete what its earlier attempt left, or deletes it where it `lasts`.
+    pub(in super::super) fn delete_left(claim: &Key, lasts: bool) -> Self {
+        let target = format!("claim/{claim}");
+        if !lasts {
+            return Self::by_hand(
+                "WaitForDeletion",
+                target.clone(),
+                format!("wait until kube-scheduler deletes {target} of its earlier attempt"),
+                "no action needed: it tries the pod again automatically",
+            );
+        }
+        let delete = Remedy::command(delete_in(&claim.namespace, Kind::ResourceClaim, [&claim.name]));
+        Self::unproven(
+            "ReleaseClaim",
+            target.clone(),
+            format!("delete {target}, which an earlier attempt of kube-scheduler left"),
+            delete.note("kube-scheduler has not deleted it for minutes: check that it is running"),
+        )
+    }
+
     /// Has the claim controller remove what pods with these names that are gone have left in the claim.
     pub(in super::super) fn remove_former(claim: &Key, names: Vec<Str>) -> Self {
         Self::unproven(
@@ -459,19 +501,16 @@ impl FixItem {
         )
     }
 
-    /// Has each pod of an owner get a claim of its own. A virtual machine that `is_migrated` is not stopped for that.
-    pub(in super::super) fn share_no_claim(pod: &Key, claim: &Key, owner: &str, is_migrated: bool) -> Self {
+    /// Has the pod, and each other one of its owner, get a claim of its own, for this reason.
+    pub(in super::super) fn share_no_claim(pod: &Pod, claim: &Key, why: &str) -> Self {
+        let target = format!("pod/{}", pod.key());
+        let owner = pod.metadata.controller().map(manager);
+        let who = owner.map_or_else(|| target.clone(), |owner| format!("each pod of {owner}"));
         Self::by_hand(
             "RelaxPlacement",
-            format!("pod/{pod}"),
-            format!(
-                "give each pod of {owner} a claim of its own, from a claim template, instead of claim/{claim}"
-            ),
-            if is_migrated {
-                "the devices of the claim are on one node, so the virtual machine cannot migrate with it: delete its VirtualMachineInstanceMigration, which removes this pod and keeps the virtual machine running"
-            } else {
-                "the devices of the claim are on one node, and not all of the pods can be there"
-            },
+            target,
+            format!("give {who} a claim of its own, from a claim template, instead of claim/{claim}"),
+            why,
         )
     }
 
@@ -852,6 +891,19 @@ impl FixItem {
             "other fixes only work around the bug",
         );
         Self { proven: true, ..fix }
+    }
+
+    /// Enables a gate in the kubelets of nodes, which declare it then.
+    pub(in super::super) fn enable_in_kubelets(gate: Gate, nodes: &[Str]) -> Self {
+        let target = nodes
+            .first()
+            .map_or_else(String::new, |node| format!("node/{node}"));
+        let message = format!(
+            "ask an administrator to enable {gate} in the kubelets of {}",
+            some(nodes)
+        );
+        let how = "each kubelet then declares the feature in status.declaredFeatures of its node";
+        Self::by_hand("EnableGate", target, message, how)
     }
 
     /// Enables a gate in components that lack it, of release 1.`minor`.

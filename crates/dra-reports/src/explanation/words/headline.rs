@@ -1,7 +1,7 @@
 //! The sentences of answers and causes.
 
 use dra_allocator::{AttemptError, ErrorSubject, Failure};
-use dra_model::{Condition, ContainerEnd, Gate, Key, Pod, Str};
+use dra_model::{Component, Condition, ContainerEnd, Gate, Key, Pod, Str};
 use dra_rules::owners::{OwnerName, Queued, Retry, ShutQueue};
 use dra_rules::scheduling::{IN_MEMORY_CLAIM, Spared, fixed_in};
 
@@ -302,6 +302,20 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
         Cause::OnNode(node, fact) => format!("on {node}, {}", self::fact(fact)),
         Cause::Absent(absence) => absent(absence),
         Cause::Unserved(found) => unserved(found),
+        Cause::SkipsOperations(pools, by, nodes) => {
+            let gate = Gate::DRAOptionalNodeOperations;
+            let pools = some(pools.iter().map(|pool| format!("pool/{pool}")));
+            let nodes = some(nodes);
+            let why = match by {
+                Component::Kubelet => {
+                    format!(
+                        "which the kubelets of {nodes} do not support: they do not declare feature {gate}"
+                    )
+                }
+                _ => format!("which {by} does not support: {gate} is off there"),
+            };
+            format!("devices of {pools} skip node operations, {why}")
+        }
         Cause::Besides(cause, known) => besides(cause, known),
         Cause::Republishing(found) => republishing(found),
         Cause::Unoffered(resource, class) => match class {
@@ -396,7 +410,7 @@ fn besides(cause: &Cause, known: &Beside) -> String {
         Beside::Held(by) => format!("{why}: {}", held(by)),
         Beside::Kept(owner, _) => {
             let hold = match cause {
-                Cause::Allocated(..) => "use it",
+                Cause::Allocated(..) | Cause::Alike(Brief::Fact(Fact::NotShared(_))) => "use it",
                 _ => "hold them",
             };
             format!("{why}: other pods of {owner} {hold}")

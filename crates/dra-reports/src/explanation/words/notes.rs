@@ -337,6 +337,29 @@ pub(in super::super) fn may_have_changed(who: &Speaker) -> String {
 /// That what kube-scheduler said is over.
 pub(in super::super) const HAS_CHANGED: &str = "the state has changed since then, as no node has such a taint or is cordoned now: the scheduler retries within minutes";
 
+/// That kube-scheduler has cleaned up after an earlier attempt just now.
+pub(in super::super) const RETRIES: &str =
+    "kube-scheduler has just released a claim of an earlier attempt, and tries again: no action needed";
+
+/// The same, and that it has not tried again.
+pub(in super::super) const CLEANED_UP: &str = "the state has changed since then: kube-scheduler released a claim of an earlier attempt, and is to try again";
+
+/// Why pods that are not on one node share no claim.
+pub(in super::super) const ON_ONE_NODE: &str =
+    "the devices of the claim are on one node, and not all of the pods can be there";
+
+/// The same of a virtual machine, which is not stopped for that.
+pub(in super::super) const NO_MIGRATION: &str = "the devices of the claim are on one node, so the virtual machine cannot migrate with it: delete its VirtualMachineInstanceMigration, which removes this pod and keeps the virtual machine running";
+
+/// Why no pods share a claim whose devices stand for a part of their node.
+pub(in super::super) const FOR_ONE_POD: &str =
+    "kube-scheduler lets no second pod use a claim whose devices stand for resources of the node";
+
+/// That kube-scheduler deletes a claim of an earlier attempt before it looks for devices.
+pub(in super::super) fn left_behind(claim: &Key) -> String {
+    format!("kube-scheduler first deletes claim/{claim} of an earlier attempt, which it does automatically")
+}
+
 /// Which of the classes that name a resource counts.
 pub(in super::super) fn shared_class(resource: &Str, first: &Class, others: &[&Arc<Class>]) -> String {
     format!(

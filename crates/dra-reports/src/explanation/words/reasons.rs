@@ -86,9 +86,13 @@ pub(in super::super) fn of_reason(about: Option<&Key>, fact: &Fact) -> String {
         Fact::NotLookedAt(why) => (*why).to_owned(),
         Fact::AllocatedElsewhere(node) => format!("allocated on {}", elsewhere(node.as_ref())),
         Fact::Binding(state) => state.text(),
-        Fact::LeftBehind => "a claim from an earlier attempt remains".to_owned(),
+        Fact::LeftBehind(left) => format!("{} of an earlier attempt remains", claim(left)),
         Fact::NoSuchResource(name) => format!("the node has no {name}, and no DeviceClass provides it"),
         Fact::NodeResources(reason) => reason.clone(),
+        Fact::NotShared(key) => format!(
+            "{} is for one pod only, as its devices stand for resources of the node, such as CPU",
+            claim(key)
+        ),
         Fact::PoolIncomplete(pool, Some(slices)) => format!(
             "pool {pool} is incomplete: {} of {} slices of generation {}",
             slices.there, slices.expected, slices.generation
@@ -445,6 +449,9 @@ fn allowed(allowed: &Allowed) -> String {
 fn not_made(why: &NotMade) -> String {
     match why {
         NotMade::Rule(why) => format!("the claim controller does not create its claim: {why}"),
+        NotMade::GateOff(gate) => format!(
+            "kube-controller-manager does not create its claim, which needs {gate}: the gate is off there"
+        ),
         NotMade::Refused(why) => format!("the API server does not accept its claim: {why}"),
         NotMade::Silent(since) => {
             let since = since.map_or_else(String::new, |since| format!(" since {since}"));

@@ -173,8 +173,13 @@ pub(in super::super) fn keeps_own(consumers: &[Consumer], owner: &OwnerName, why
     )
 }
 
-/// That the owner of the subject keeps those who have what it needs.
-pub(in super::super) fn kept(consumers: &[Consumer], owner: &OwnerName, why: Kept) -> String {
+/// That the owner of the subject keeps those who have what it needs: a claim for one pod, where `is_shared`.
+pub(in super::super) fn kept(
+    consumers: &[Consumer],
+    owner: &OwnerName,
+    why: Kept,
+    is_shared: bool,
+) -> String {
     let (holds, it) = one_or_many(consumers.len(), ("holds", "it"), ("hold", "them"));
     let why = match why {
         Kept::Rollout {
@@ -189,7 +194,12 @@ pub(in super::super) fn kept(consumers: &[Consumer], owner: &OwnerName, why: Kep
         ),
         Kept::Beside if owner.kind == "DaemonSet" => format!(", and {owner} runs {it} on another node"),
         Kept::Beside => {
-            format!(", and {owner} runs {it} beside this pod: use fewer replicas, or add a node")
+            let or = if is_shared {
+                "give each pod a claim of its own"
+            } else {
+                "add a node"
+            };
+            format!(", and {owner} runs {it} beside this pod: use fewer replicas, or {or}")
         }
         Kept::Circle => format!(
             " and cannot start without it, because {owner} starts its pods when all have nodes: add devices, or use fewer pods"
@@ -282,6 +292,11 @@ pub(in super::super) fn fits_once(nodes: &[Str], what: &str) -> String {
 pub(in super::super) fn deallocated(claims: &[&Key]) -> String {
     let names = listed(claims.iter().map(|key| format!("claim/{key}")), "and");
     format!("kube-scheduler deallocates {names}, which it does automatically")
+}
+
+/// That kube-scheduler deletes this claim.
+pub(in super::super) fn deleted(claim: &Key) -> String {
+    format!("kube-scheduler deletes claim/{claim}, which it does automatically")
 }
 
 /// That the claim controller deallocates these claims.

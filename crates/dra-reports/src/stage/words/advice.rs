@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use crate::listing::some;
 use crate::words::restore_webhook;
 use dra_model::{DeviceId, Gate, Key, Pod, Str, Taint, Time};
-use dra_rules::kubelet::{BrokenLink, DOMAIN_LABEL, Doing, KeptOff, Party, STARTING_SECONDS, Unplaced};
+use dra_rules::kubelet::{
+    BrokenLink, DOMAIN_LABEL, Denial, Doing, KeptOff, Party, STARTING_SECONDS, Unplaced,
+};
 use dra_rules::owners::OwnerName;
 use dra_rules::scheduling::Skips;
 use dra_rules::validation::Webhook;
@@ -535,8 +537,14 @@ pub(in super::super) fn probe(container: Option<&Str>, restarts: bool) -> Text {
     )
 }
 
-/// How the pod stays in spite of the taint.
-pub(in super::super) fn or_tolerate(taint: &Taint) -> String {
+/// How the pod stays in spite of the taint, whose toleration may have no effect.
+pub(in super::super) fn or_tolerate(taint: &Taint, lacks_effect: bool) -> String {
+    if lacks_effect {
+        return format!(
+            "or set effect: NoExecute in the toleration of {} in the request: it counts for devices that are allocated from then on",
+            taint.key
+        );
+    }
     format!(
         "a request that tolerates {}:{} without tolerationSeconds keeps its pods on the device",
         taint.key, taint.effect
@@ -560,13 +568,16 @@ pub(in super::super) fn make_pod_ready() -> Text {
 }
 
 /// That the driver's owner has to remove a taint that evicts a pod.
-pub(in super::super) fn lift_taint(device: &DeviceId, taint: &Taint) -> Text {
+pub(in super::super) fn lift_taint(device: &DeviceId, taint: &Taint, lacks_effect: bool) -> Text {
     Text::new(
         format!(
             "ask the owner of driver {} to remove taint {taint} from {device}",
             device.driver
         ),
-        format!("only the driver can remove it; {}", or_tolerate(taint)),
+        format!(
+            "only the driver can remove it; {}",
+            or_tolerate(taint, lacks_effect)
+        ),
     )
 }
 
@@ -851,6 +862,22 @@ pub(in super::super) fn attach_in_time(driver: &str) -> Text {
     Text::new(
         format!("ask the owner of driver {driver} to attach the device in time"),
         format!("{GIVES_UP}, unless it is not running or has a longer bindingTimeout"),
+    )
+}
+
+/// A permission that a driver lacks.
+pub(in super::super) fn permit(denied: &Denial) -> Text {
+    let Denial {
+        verb,
+        resource,
+        group,
+        ..
+    } = denied;
+    Text::new(
+        crate::words::permit(denied),
+        format!(
+            "RBAC rule: apiGroups: [{group}], resources: [{resource}], verbs: [{verb}]; the driver then sets the condition, and kube-scheduler retries automatically"
+        ),
     )
 }
 

@@ -9,8 +9,9 @@ use crate::warnings::missing;
 use crate::words::{counted, tainted};
 use dra_model::{ContainerEnd, DeviceId, Gate, Key, Pod, Str, Time};
 use dra_rules::kubelet::{
-    Attaching, Behind, BrokenLink, Cause, Doing, Due, Evidence, Failure, Heartbeat, KeptOff, MIG_STATE,
-    Party, Plugin, Problem, Refused, Restarted, Unknown, Unplaced, Unread, Waiting, Waits, has_logs,
+    Attaching, Behind, BrokenLink, Cause, Denial, Doing, Due, Evidence, Failure, Heartbeat, KeptOff,
+    MIG_STATE, Party, Plugin, Problem, Refused, Restarted, Unknown, Unplaced, Unread, Waiting, Waits,
+    has_logs,
 };
 use dra_rules::owners::{Incomplete, OwnerName};
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
@@ -361,11 +362,17 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             device,
             taint,
             rule,
+            lacks_effect,
             due,
         } => format!(
-            "{}, which {}",
+            "{}, which {}{}",
             tainted(device, taint, rule.as_ref()),
-            evicts(*due)
+            evicts(*due),
+            if *lacks_effect {
+                "; it is tolerated without effect NoExecute, which does not stop the eviction"
+            } else {
+                ""
+            }
         ),
         Cause::ContainersLeft {
             container,
@@ -409,7 +416,19 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
                 some(names)
             )
         }
-        Cause::Binding { device, attaching } => attaching_text(device, attaching),
+        Cause::Binding {
+            device,
+            attaching,
+            denied,
+        } => {
+            let denied = denied.as_ref().map_or_else(String::new, |denied| {
+                let Denial {
+                    user, verb, resource, ..
+                } = denied;
+                format!(", as user {user} cannot {verb} {resource}")
+            });
+            attaching_text(device, attaching) + &denied
+        }
         Cause::Unrecognized { text } => format!("the kubelet reports an unrecognized problem: {text}"),
     }
 }

@@ -197,6 +197,9 @@ pub struct TolerationItem {
     pub taint: ReasonItem,
     /// Toleration of the taint.
     pub tolerated: Tolerated,
+    /// Whether tolerations are meant for the taint and do not count, as they lack effect NoExecute. Absent where not.
+    #[serde(rename = "lacksEffect", skip_serializing_if = "std::ops::Not::not")]
+    pub lacks_effect: bool,
     /// Until when.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,

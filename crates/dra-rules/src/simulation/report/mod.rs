@@ -19,7 +19,7 @@ use super::timeline::{Happening, What};
 use super::world::Replacement;
 use crate::controllers::PodRef;
 use crate::eviction::{
-    Eviction, LONGEST_TOLERATION, Tolerance, condition_of, due, has_to_go, pending, tolerance,
+    Eviction, LONGEST_TOLERATION, Tolerance, condition_of, due, has_to_go, lacks_effect, pending, tolerance,
 };
 use crate::owners::{Replacing, losses, restarted_with};
 use dra_allocator::devices::Taints;
@@ -210,6 +210,7 @@ fn tolerated(claim: &Claim, taints: &Taints<'_>, now: Time) -> Vec<TolerationIte
                 device: device.clone().into(),
                 taint: ReasonItem::of(&tainted.origin),
                 tolerated,
+                lacks_effect: lacks_effect(tainted.taint, &result.tolerations),
                 until,
             });
         }
