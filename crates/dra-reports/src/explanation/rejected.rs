@@ -10,7 +10,6 @@ use super::{waiting, words};
 use crate::remedy::{Remedy, top_owner};
 use crate::script::{Command, Resource};
 use dra_model::{Cluster, Event, Key, Kind, OwnerReference, Pod, Str};
-use dra_rules::reservation::manager;
 use dra_rules::scheduling::{Near, Rejection, Unsimulated};
 
 /// PersistentVolumeClaims, which the model does not have.
