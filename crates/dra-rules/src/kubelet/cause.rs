@@ -53,7 +53,7 @@ pub struct Denial {
 }
 
 impl Denial {
-    /// The newest one that an event about the claim names, since the claim was allocated.
+    /// The newest one of claims that an event about the claim names, since the claim was allocated.
     pub fn of_claim(cluster: &Cluster, claim: &Claim) -> Option<Self> {
         let allocated = claim.status.allocation.as_ref()?.allocation_timestamp;
         let events = cluster.events_of(Kind::ResourceClaim, &claim.metadata);
@@ -61,7 +61,8 @@ impl Denial {
             .into_iter()
             .rev()
             .filter(|event| event.last_seen() >= allocated);
-        newer.find_map(|event| Self::of_text(&event.message))
+        let is_of_claims = |denied: &Self| denied.resource.starts_with("resourceclaims");
+        newer.find_map(|event| Self::of_text(&event.message).filter(is_of_claims))
     }
 
     /// By the words of the API server: `responsewriters/errors.go`, `forbiddenMessage`, v1.37.2.
