@@ -142,7 +142,7 @@ const CASES: &[Case] = &[
     Case {
         args: &["explain", "pod/train", "--namespace=team"],
         file: "evict-extended-resource",
-        exits: 0,
+        exits: 1,
         names: &[
             "example.com/drain=yes:NoExecute from devicetaintrule/drain-worker-1",
             "is to evict the pod, but kube-controller-manager before 1.37.2 ignores",

@@ -61,6 +61,11 @@ impl Pod {
         conditions.find(|condition| condition.type_ == type_)
     }
 
+    /// Its condition that it is ready. Mirrors `pkg/api/v1/pod/util.go`, `IsPodReady`, v1.37.2.
+    pub fn ready(&self) -> Option<&Condition> {
+        self.condition("Ready").filter(|ready| ready.status == "True")
+    }
+
     /// What it requires of nodes, besides their labels in its `nodeSelector`.
     pub fn required_affinity(&self) -> Option<&NodeSelector> {
         let nodes = self.spec.affinity.as_ref()?.node_affinity.as_ref()?;

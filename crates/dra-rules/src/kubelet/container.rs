@@ -1,28 +1,12 @@
-//! Containers: how far they have got, why they do not run, and why they ended.
+//! What the containers of a pod tell: how far they have got, and how they ended.
 
 use std::sync::Arc;
 
-use super::cause::{Cause, Evidence};
-use super::said::unreachable_registry;
-use super::{Stage, Stages, Stuck, said};
+use super::{Stage, Stages, said};
 use crate::scheduling::is_sidecar;
 use dra_model::{
     Cluster, Container, ContainerEnd, ContainerStatus, ContainerWaiting, Event, Kind, Pod, Str, Time,
 };
-
-/// What the versions of containerd begin with that have CDI off by default.
-const OLD_CONTAINERD: &str = "containerd://1.";
-
-/// What containers miss that have no devices: libraries, programs and files that come with them.
-const OF_DEVICES: [&str; 7] = [
-    "NVIDIA driver",
-    "CUDA-capable device",
-    "libcuda.so",
-    "libnvidia-ml.so",
-    "nvidia-smi",
-    "/dev/dri",
-    "/dev/kfd",
-];
 
 /// Seconds between the failure of a hook or probe and the end of its container, at most.
 const HOOK_SECONDS: u64 = 60;
@@ -102,81 +86,6 @@ impl<'c> Stages<'c> {
             })
         })
     }
-
-    /// Returns why a container does not run, where the kubelet has ended it for its hook or its probe. Mirrors `kuberuntime/kuberuntime_container.go`,
-    /// `startContainer`, v1.37.2.
-    pub(super) fn ended_by_kubelet(&self, pod: &Pod, halted: Stuck<'c>) -> Stuck<'c> {
-        let Cause::ContainerEnds(container, Some(end)) = &halted.cause else {
-            return halted;
-        };
-        match why_ended(self.cluster, pod, container, end) {
-            Some(event) if event.reason == said::POST_START => {
-                let waiting = ContainerWaiting {
-                    reason: "PostStartHookError".into(),
-                    message: event.message.clone(),
-                };
-                Stuck::told(Cause::ContainerNotStarted(container.clone(), waiting), event)
-            }
-            Some(event) => {
-                let cause = Cause::ProbeFails {
-                    container: Some(container.clone()),
-                    text: event.message.to_string(),
-                };
-                Stuck::told(cause, event)
-            }
-            None => halted,
-        }
-    }
-
-    /// Returns why a container does not run, where the container runtime of the node has CDI off, which gives containers the devices that drivers prepare: containerd before 2.0 has it
-    /// off by default (`internal/cri/config`, `EnableCDI`). What shows it is that a pod of the same owner runs elsewhere, or that the container misses what
-    /// comes with devices; that a pod with devices runs on the node shows the opposite.
-    pub(super) fn not_injected(&self, pod: &Pod, node: &Str, halted: Stuck<'c>) -> Stuck<'c> {
-        let (container, text) = match &halted.cause {
-            Cause::ContainerEnds(container, Some(end)) if end.exit_code != 0 => (container, &end.message),
-            Cause::ContainerNotStarted(container, waiting) if is_start_error(&waiting.reason) => {
-                (container, &waiting.message)
-            }
-            _ => return halted,
-        };
-        let runtime_of = |node: &Str| {
-            Some(
-                &self
-                    .cluster
-                    .node(node)?
-                    .status
-                    .node_info
-                    .container_runtime_version,
-            )
-        };
-        let is_old = |runtime: &&Str| runtime.starts_with(OLD_CONTAINERD);
-        let Some(runtime) = runtime_of(node).filter(is_old) else {
-            return halted;
-        };
-        let runs = |other: &&Arc<Pod>| is_ready(other) && self.claims(other).next().is_some();
-        let mut here = self.cluster.pods_of_node(node);
-        if self.claims(pod).next().is_none() || here.any(|other| runs(&other)) {
-            return halted;
-        }
-        let mut siblings = self
-            .cluster
-            .pods()
-            .filter(|other| other.metadata.is_sibling(&pod.metadata) && runs(other));
-        let elsewhere = siblings.find_map(|other| {
-            let other_runtime = runtime_of(other.node()?).filter(|runtime| !is_old(runtime))?;
-            Some((other.key(), other_runtime.clone()))
-        });
-        if elsewhere.is_none() && !OF_DEVICES.iter().any(|part| text.contains(part)) {
-            return halted;
-        }
-        let cause = Cause::NotInjected {
-            container: container.clone(),
-            text: text.to_string(),
-            runtime: runtime.clone(),
-            elsewhere,
-        };
-        Stuck { cause, ..halted }
-    }
 }
 
 /// The last failure of a hook or probe that has made the kubelet end the container.
@@ -206,50 +115,6 @@ pub fn is_start_error(reason: &str) -> bool {
 /// Returns whether a container that waits for this reason has run, so that it has logs.
 pub fn has_logs(reason: &str) -> bool {
     reason == "CrashLoopBackOff"
-}
-
-/// Returns why a container does not run that is to run.
-pub(super) fn halted<'c>(pod: &Pod, container: &'c ContainerStatus) -> Option<Stuck<'c>> {
-    let name = &container.name;
-    // The container runtime could not start it.
-    let not_started = |end: &ContainerEnd| {
-        let waiting = ContainerWaiting {
-            reason: end.reason.clone(),
-            message: end.message.clone(),
-        };
-        is_start_error(&end.reason).then(|| Cause::ContainerNotStarted(name.clone(), waiting))
-    };
-    let ends = |end: Option<&ContainerEnd>| Cause::ContainerEnds(name.clone(), end.cloned());
-    let Some(waiting) = &container.state.waiting else {
-        let end = end_before_restart(pod, container)?;
-        let cause = not_started(end).unwrap_or_else(|| ends(Some(end)));
-        return Some(Stuck::new(cause, end.finished_at, Evidence::Ended(name)));
-    };
-    let evidence = Evidence::Waiting(Waiting::of(container)?);
-    let last = container.last_state.terminated.as_ref();
-    let cause = if has_logs(&waiting.reason) {
-        last.and_then(not_started).unwrap_or_else(|| ends(last))
-    } else if said::is_unanswered(&waiting.message) {
-        Cause::RuntimeDown {
-            text: waiting.message.to_string(),
-        }
-    } else if let Some(volume) = image_volume(pod, &waiting.message) {
-        Cause::ImageVolumeNotPulled {
-            volume: volume.clone(),
-            text: waiting.message.clone(),
-        }
-    } else {
-        Cause::ContainerNotStarted(name.clone(), ContainerWaiting::clone(waiting))
-    };
-    Some(Stuck::new(cause, None, evidence))
-}
-
-/// The volume of the pod whose image a text names, unless its registry does not answer, which concerns more than that. The kubelet reports it for each
-/// container (`kuberuntime/kuberuntime_manager.go`, `getImageVolumes`, v1.37.2).
-fn image_volume<'p>(pod: &'p Pod, text: &str) -> Option<&'p Str> {
-    let mut images = pod.spec.volumes.images.iter();
-    let (volume, _) = images.find(|(_, image)| text.contains(&format!("\"{image}\"")))?;
-    unreachable_registry(text).is_none().then_some(volume)
 }
 
 /// The containers that have something to tell.
@@ -282,9 +147,9 @@ pub(super) fn stage_of(pod: &Pod) -> Stage {
     }
 }
 
-/// Returns whether the pod is ready. Mirrors `pkg/api/v1/pod/util.go`, `IsPodReady`, v1.37.2.
+/// Returns whether the pod is ready.
 pub fn is_ready(pod: &Pod) -> bool {
-    pod.condition("Ready").is_some_and(|ready| ready.status == "True")
+    pod.ready().is_some()
 }
 
 /// Returns whether no container of the pod runs any more, as far as its status tells: those that run tell nothing.

@@ -464,9 +464,7 @@ impl<'c> Drivers<'c> {
                 Plugin::OtherFolder(pod.key(), own.clone(), other.clone())
             }
             _ => {
-                let since = pod
-                    .condition("Ready")
-                    .and_then(|ready| ready.last_transition_time);
+                let since = ready_since(pod);
                 let started =
                     kubelet_started(cluster, node).filter(|at| since.is_none_or(|since| since < *at));
                 Plugin::Ready(pod.key(), since, started)
@@ -487,8 +485,7 @@ pub(super) fn unready(pod: &Pod) -> Option<&Condition> {
 
 /// Since when the pod is ready.
 fn ready_since(pod: &Pod) -> Option<Time> {
-    let ready = pod.condition("Ready").filter(|ready| ready.status == "True")?;
-    ready.last_transition_time
+    pod.ready()?.last_transition_time
 }
 
 /// Returns whether the pod has got further than what the event warns of, as far as its status and events of the kubelet tell.

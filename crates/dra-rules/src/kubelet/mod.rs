@@ -10,6 +10,7 @@ mod container;
 mod drivers;
 mod ending;
 mod gathering;
+mod halted;
 mod heartbeat;
 mod plugin;
 mod problems;

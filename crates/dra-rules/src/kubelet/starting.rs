@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::cause::{Cause, Evidence};
-use super::container::{Waiting, containers, halted, has_run, stage_of};
+use super::container::{Waiting, containers, has_run, stage_of};
 use super::drivers::Plugin;
+use super::halted::halted;
 use super::problems::problems;
 use super::said::{Said, Unread, has_word};
 use super::{PodStage, SILENT_SECONDS, Stage, Stages, Stuck, Unknown, said};

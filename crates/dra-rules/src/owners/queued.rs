@@ -128,8 +128,9 @@ impl Queued {
     /// The same with what the pods of Kueue show.
     fn seen(mut self, cluster: &Cluster) -> Self {
         let has_restarted = |pod: &Arc<Pod>| {
-            let is_ready = pod.condition("Ready").is_some_and(|ready| ready.status == "True");
-            is_ready && pod.metadata.name.starts_with(CONTROLLER) && pod.status.start_time > self.since
+            pod.ready().is_some()
+                && pod.metadata.name.starts_with(CONTROLLER)
+                && pod.status.start_time > self.since
         };
         if self.retry == Retry::WithMapping && self.since.is_some() && cluster.pods().any(has_restarted) {
             self.retry = Retry::Anew;
