@@ -4577,7 +4577,7 @@ const CASES: &[Case] = &[
         ask: "explain driver/hami-core-gpu.project-hami.io --complete",
         file: "claim-refused-since-a-reboot",
         code: 0,
-        has: &["node-agent"],
+        has: &["daemonset/hami-system/hami-dra-driver-kubelet-plugin"],
         has_not: &[],
     },
     Case {

@@ -237,7 +237,7 @@ pub struct Volumes {
 /// `DefaultKubeletPluginsRegistrationDirName`, v1.37.2.
 const PLUGINS_REGISTRY: &str = "plugins_registry";
 
-/// Name of the directory with those of the plugins. Mirrors the same file, `DefaultKubeletPluginsDirName`.
+/// Name of the directory with those of the plugins. Mirrors `kubelet/config/defaults.go`, `DefaultKubeletPluginsDirName`, v1.37.2.
 const PLUGINS: &str = "plugins";
 
 impl Part for Volumes {

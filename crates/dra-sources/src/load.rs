@@ -495,9 +495,12 @@ impl Collected {
             && let Some(newest) = newest_time(builder.objects(), self.kubelets, started)
         {
             environment.assumed_now = Some(newest);
-            self.loaded.warnings.push(format!(
-                "{names} does not record when it was read; assuming {newest}, the newest time of its objects (--now)"
-            ));
+            // Where nodes are not needed, times are only ages.
+            if needs.contains(Kind::Node) {
+                self.loaded.warnings.push(format!(
+                    "{names} does not record when it was read; assuming {newest}, the newest time of its objects (--now)"
+                ));
+            }
         }
         let newer = NewerFields::drop_from(builder.objects_mut(), environment.version);
         self.loaded.warnings.extend(newer.warnings());

@@ -881,7 +881,7 @@ impl FixItem {
         )
     }
 
-    /// Upgrades kube-scheduler to the release that has the fix of a bug, with which it fits.
+    /// Upgrades kube-scheduler to the release that has the fix of a bug, so that it fits.
     pub(in super::super) fn upgrade_scheduler(bug: KnownBug) -> Self {
         let fix = fixed_in(bug.fix);
         let fix = Self::by_hand(
