@@ -455,9 +455,10 @@ impl FixItem {
         let owner = controller(&other.metadata, &top_owner(cluster, other)?);
         let is_elsewhere = key.namespace != pod.metadata.namespace;
         let end = Remedy::command(script::delete_in(&key.namespace, Kind::Pod, [&key.name]));
-        let remedy = match is_elsewhere {
-            true => end.note(words::of_others(true, None, pod.priority())),
-            false => end,
+        let remedy = if is_elsewhere {
+            end.note(words::of_others(true, None, pod.priority()))
+        } else {
+            end
         };
         Some(Self {
             proven: true,

@@ -27,7 +27,7 @@ pub enum Behind {
     },
 }
 
-impl<'c> Stages<'c> {
+impl Stages<'_> {
     /// Returns what is behind a driver's refusal to prepare `claim` for a pod on `node`.
     pub(super) fn behind(&self, pod: &Pod, node: &Str, claim: &Str) -> Option<Behind> {
         let claim = self.cluster.claim(&pod.metadata.beside(claim))?;

@@ -65,7 +65,11 @@ fn of_node(node: &Node, pod: &Pod, now: Time) -> Vec<Fix> {
             let is_reserved = !plain::is_for_devices(taint);
             fixes.push(Fix::TolerateNode {
                 key,
-                value: is_reserved.then(|| taint.value.clone()).unwrap_or_default(),
+                value: if is_reserved {
+                    taint.value.clone()
+                } else {
+                    Str::default()
+                },
                 effect,
                 has_other,
                 is_reserved,

@@ -263,14 +263,14 @@ impl Fix {
                 ClassOfFix::Node
             }
             Self::TolerateNode {
-                is_reserved: true, ..
-            } => ClassOfFix::Tolerate,
-            Self::TolerateNode {
                 has_other: false,
                 effect,
                 ..
             } if effect == NO_EXECUTE => ClassOfFix::Tolerate,
-            Self::Tolerate { other: None, .. } => ClassOfFix::Tolerate,
+            Self::TolerateNode {
+                is_reserved: true, ..
+            }
+            | Self::Tolerate { other: None, .. } => ClassOfFix::Tolerate,
             Self::Fewer { .. }
             | Self::LessResource { .. }
             | Self::LessCapacity { .. }
