@@ -156,6 +156,7 @@ fn usage_is_grouped_by_the_requested_key() {
     exit_code: 0
     ----- stdout -----
     Kubernetes v1.37.1 (assumed), 3 nodes; no findings
+    Pending: kubectl dra explain -A --from=tests/data/snapshots/bound-pods.yaml --now=2026-11-21T11:00:00Z
 
     Drivers:
       DRIVER            IN USE   USED   FREE   ONE NODE

@@ -9,6 +9,7 @@ fn a_cluster_fits_on_one_screen() {
     exit_code: 0
     ----- stdout -----
     Kubernetes v1.37.1 (assumed), 3 nodes; no findings
+    Pending: kubectl dra explain -A --from=tests/data/snapshots/bound-pods.yaml --now=2026-11-21T11:00:00Z
 
     Drivers:
       DRIVER            IN USE   USED   FREE   ONE NODE
@@ -99,6 +100,7 @@ fn a_cluster_fits_on_one_screen() {
     exit_code: 0
     ----- stdout -----
     Kubernetes v1.37.1 (assumed), 1 node; no findings
+    Pending: kubectl dra explain -A --from=tests/data/snapshots/consumable-capacity.yaml --now=2026-11-21T11:00:00Z
 
     Drivers:
       DRIVER            IN USE   USED   FREE   ONE NODE   SHARED
@@ -119,6 +121,7 @@ fn a_cluster_fits_on_one_screen() {
     exit_code: 0
     ----- stdout -----
     Kubernetes v1.37.1 (assumed), 1 node; no findings
+    Pending: kubectl dra explain -A --from=tests/data/snapshots/partitionable.yaml --now=2026-11-21T11:00:00Z
 
     Drivers:
       DRIVER            IN USE   USED   FREE   ONE NODE   UNAVAILABLE
@@ -140,6 +143,7 @@ fn a_cluster_fits_on_one_screen() {
     ----- stdout -----
     Kubernetes v1.37.1 (assumed), 4 nodes; 5 errors, 6 warnings
     Findings: kubectl dra check --from=tests/data/snapshots/unschedulable-pods.yaml --now=2026-11-21T11:00:00Z
+    Pending: kubectl dra explain -A --from=tests/data/snapshots/unschedulable-pods.yaml --now=2026-11-21T11:00:00Z
 
     Drivers:
       DRIVER            IN USE   USED   FREE   ONE NODE   UNAVAILABLE
