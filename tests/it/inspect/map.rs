@@ -208,9 +208,9 @@ fn usage_is_grouped_by_the_requested_key() {
     warning: tests/data/snapshots/bound-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
     let run = on_terminal(look(&["status"], "bound-pods")).run_on_screen(80, Screen::Stdout);
-    let above: Vec<&str> = run.stdout.lines().take(12).collect();
+    let above: Vec<&str> = run.stdout.lines().take(14).collect();
     assert_eq!(
-        above[3..],
+        above[5..],
         [
             "  DRIVER            IN USE                USED   FREE   ONE NODE",
             "  gpu.example.com   15/24    ██████▎···   63%    9      4",
