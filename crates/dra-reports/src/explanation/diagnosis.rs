@@ -82,6 +82,8 @@ pub struct Diagnosis {
     pub(super) has_known_bug: bool,
     /// Those of kube-scheduler.
     pub(super) bugs: Vec<KnownBug>,
+    /// The one without which it would fit.
+    pub(super) deciding: Option<KnownBug>,
     /// The bug that stops the scheduler when it looks at the pod.
     pub(super) panic: Option<Panic>,
     /// Whether something could not be read.
@@ -506,8 +508,6 @@ pub(crate) enum Beside {
     NoNode(Str),
     /// The scheduler deallocates the claim automatically.
     Deallocated,
-    /// It is so by a known bug of kube-scheduler alone.
-    Bug(KnownBug),
     /// Several nodes publish the pool under one name, so that devices in use on one of them count as in use on the others.
     SamePool(PoolId),
     /// A device plugin hides devices that are free.

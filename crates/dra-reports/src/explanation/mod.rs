@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use self::bound::{allocated_twice, attaching, bound, ended, former_users, stuck_users, told_by_drivers};
 use self::coming::is_of_autoscaler;
-use self::diagnosis::{Answer, Beside, Cause, Warning};
+use self::diagnosis::{Answer, Cause, Warning};
 use self::fact::Often;
 
 use super::allocation::words::claim_from;
@@ -532,10 +532,10 @@ impl<'e> Explained<'e> {
             report.fixes.splice(..0, fixes);
             let decides = |bug: &&KnownBug| {
                 bug.fix.minor <= Version::NEWEST_MINOR
-                    && alone(&cluster.with_release(bug.fix), &units, self.settings).result == Fit::Fits
+                    && alone(&with_fix(cluster, bug), &units, self.settings).result == Fit::Fits
             };
             if let Some(bug) = report.bugs.iter().find(decides).copied() {
-                report.add_beside(Beside::Bug(bug));
+                report.deciding = Some(bug);
                 report.fixes.insert(0, FixItem::upgrade_scheduler(bug));
             }
         }
@@ -621,6 +621,16 @@ fn events(cluster: &Cluster, kind: Kind, metadata: &Meta, is_over: impl Fn(&Even
         warnings.push(warning);
     }
     warnings
+}
+
+/// The same cluster as if kube-scheduler had the fix of a bug, and its feature gates as they are.
+fn with_fix(cluster: &Cluster, bug: &KnownBug) -> Cluster {
+    let environment = cluster.environment();
+    let gates = Gate::all().filter(|gate| gate.stage_in(bug.fix.minor).is_some());
+    gates.fold(cluster.with_release(bug.fix), |fixed, gate| {
+        let enabled = environment.enabled(Component::Scheduler, gate);
+        fixed.with_gate(Component::Scheduler, gate, enabled)
+    })
 }
 
 /// The first container of a pod that ended with an error, and how.

@@ -148,7 +148,10 @@ impl From<Diagnosis> for Explanation {
             },
             news: known.events.iter().filter(is_news).map(words::warning).collect(),
             node_groups: known.node_groups.into_iter().map(group).collect(),
-            cause: known.cause.as_ref().map(words::cause).map(Sentence::from),
+            cause: known
+                .cause
+                .as_ref()
+                .map(|cause| words::cause_with(cause, known.deciding.as_ref()).into()),
             waiting: known.waiting,
             exactness: known.exactness,
             holds: known.holds,

@@ -890,7 +890,11 @@ impl FixItem {
             format!("ask an administrator to upgrade kube-scheduler to {fix}"),
             "other fixes only work around the bug",
         );
-        Self { proven: true, ..fix }
+        Self {
+            proven: true,
+            minimal: true,
+            ..fix
+        }
     }
 
     /// Enables a gate in the kubelets of nodes, which declare it then.

@@ -3,7 +3,7 @@
 use dra_allocator::{AttemptError, ErrorSubject, Failure};
 use dra_model::{Component, Condition, ContainerEnd, Gate, Key, Pod, Str};
 use dra_rules::owners::{OwnerName, Queued, Retry, ShutQueue};
-use dra_rules::scheduling::{IN_MEMORY_CLAIM, Spared, fixed_in};
+use dra_rules::scheduling::{IN_MEMORY_CLAIM, KnownBug, Spared, fixed_in};
 
 use super::super::absence::{Absence, ForNodes, Nearest};
 use super::super::diagnosis::{
@@ -246,8 +246,20 @@ pub(crate) fn why(why: &Why) -> String {
     }
 }
 
+/// The cause, and the known bug by which alone it is so.
+pub(in super::super) fn cause_with(cause: &Cause, bug: Option<&KnownBug>) -> String {
+    let bug = bug.map_or_else(String::new, |bug| {
+        format!(
+            ", only by a known bug of kube-scheduler before {} (kubernetes/kubernetes#{})",
+            fixed_in(bug.fix),
+            bug.issue
+        )
+    });
+    format!("{}{bug}", self::cause(cause))
+}
+
 /// The cause.
-pub(in super::super) fn cause(cause: &Cause) -> String {
+fn cause(cause: &Cause) -> String {
     match cause {
         Cause::Nowhere(nodes, groups) => {
             let named = groups.iter().take(NAMED).map(of_group);
@@ -425,11 +437,6 @@ fn besides(cause: &Cause, known: &Beside) -> String {
         Beside::LeftOver(owner) => format!("{why}: pods of {owner}, which has ended, hold them"),
         Beside::Superseded(owner) => format!("{why}; {owner} has a newer pod template than this pod"),
         Beside::NoNode(autoscaler) => format!("{why}; {autoscaler} adds no node for pods with claims"),
-        Beside::Bug(bug) => format!(
-            "{why}, only by a known bug of kube-scheduler before {} (kubernetes/kubernetes#{})",
-            fixed_in(bug.fix),
-            bug.issue
-        ),
         Beside::Deallocated => format!("{why}; kube-scheduler deallocates it automatically"),
         Beside::Hidden(HiddenByPlugin {
             node,
