@@ -6,6 +6,7 @@ use itertools::Itertools as _;
 
 use crate::output::Page;
 use dra_reports::explanation::{ClusterVerdict, DeviceCount, Explanation, FixItem, GetsItem, RISKY, Remake};
+use dra_rules::scheduling::MOST_AHEAD;
 
 /// Names that are shown before the rest is counted.
 const NAMED: usize = 8;
@@ -92,7 +93,10 @@ pub(super) fn unless(fix: &FixItem) -> String {
     match fix.ahead {
         0 => String::new(),
         1 => ", unless a pod with a higher priority comes first".to_owned(),
-        ahead => format!(", unless {ahead} pods with a higher priority come first"),
+        ahead => {
+            let least = if ahead < MOST_AHEAD { "" } else { "at least " };
+            format!(", unless {least}{ahead} pods with a higher priority come first")
+        }
     }
 }
 

@@ -92,7 +92,7 @@ pub use plain::{
 };
 pub use preemption::{preemptors, victims};
 pub use profiles::{foreign_scheduler, other_scheduler};
-pub use queue::{ahead, makes_room};
+pub use queue::{MOST_AHEAD, ahead, makes_room};
 pub(crate) use requests::is_sidecar;
 pub use requests::{Amounts, Usage, allocatable, pod_requests};
 pub use said::{Rejection, Unsimulated, is_outdated, rejections};

@@ -14,7 +14,7 @@ use crate::reservation::claim_names;
 use dra_model::{Change, Cluster, Key, Node, Object, Pod, Str};
 
 /// Pods that are looked at, those of the highest priority first.
-const MOST_AHEAD: usize = 16;
+pub const MOST_AHEAD: usize = 16;
 
 /// The pods that wait for the devices which the end of `ended` frees on `nodes`, and come before `pod`, where they leave it too few.
 ///

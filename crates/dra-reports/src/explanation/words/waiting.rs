@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use dra_allocator::{AttemptError, ErrorSubject, Failure};
 use dra_model::{Event, Key, PoolId, Str};
 use dra_rules::owners::OwnerName;
-use dra_rules::scheduling::{Consumer, Kept, Lack, Rejection, Spared, Uncertain};
+use dra_rules::scheduling::{Consumer, Kept, Lack, MOST_AHEAD, Rejection, Spared, Uncertain};
 
 use super::super::diagnosis::Never;
 use super::headline::{held, never_alike, not_enough};
@@ -217,10 +217,13 @@ pub(in super::super) const NO_PREEMPTION: &str =
 /// That pods with a higher priority wait, too.
 pub(in super::super) fn come_first(ahead: &[Key]) -> Option<String> {
     let (wait, come) = one_or_many(ahead.len(), ("waits", "comes"), ("wait", "come"));
+    let least = if ahead.len() < MOST_AHEAD { "" } else { "at least " };
     let pods = counted(ahead.len(), "pod", "pods");
     let names = some(ahead.iter().map(pod));
     (!ahead.is_empty()).then(|| {
-        format!("{pods} with a higher priority {wait} for such devices, too, and {come} first: {names}")
+        format!(
+            "{least}{pods} with a higher priority {wait} for such devices, too, and {come} first: {names}"
+        )
     })
 }
 
