@@ -82,7 +82,7 @@ pub struct Diagnosis {
     pub(super) has_known_bug: bool,
     /// Those of kube-scheduler.
     pub(super) bugs: Vec<KnownBug>,
-    /// The one without which it would fit.
+    /// The one that decides: it would fit if that were fixed.
     pub(super) deciding: Option<KnownBug>,
     /// The bug that stops the scheduler when it looks at the pod.
     pub(super) panic: Option<Panic>,

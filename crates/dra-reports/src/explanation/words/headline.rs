@@ -246,7 +246,7 @@ pub(crate) fn why(why: &Why) -> String {
     }
 }
 
-/// The cause, and the known bug by which alone it is so.
+/// The cause, and the known bug that decides.
 pub(in super::super) fn cause_with(cause: &Cause, bug: Option<&KnownBug>) -> String {
     let bug = bug.map_or_else(String::new, |bug| {
         format!(
