@@ -14,7 +14,7 @@ use dra_model::{
     Taint, TaintRule, Time, Tolerations,
 };
 use dra_rules::eviction::{
-    Release, Tolerance, count, due, pending, rule_condition, rules_are_guessed, tolerance,
+    Release, Tolerance, count, due, lacks_effect, pending, rule_condition, rules_are_guessed, tolerance,
 };
 use dra_rules::reservation::users;
 use dra_rules::scheduling::of_placed;
@@ -112,6 +112,9 @@ pub struct Tolerated {
     /// Of a claim, the tolerations that match the taint, each once. Those without an effect do not stop an eviction.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tolerations: Vec<String>,
+    /// Of a claim, whether tolerations of a device match the taint and stop no eviction, as they lack effect NoExecute.
+    #[serde(skip)]
+    pub lacks_effect: bool,
     /// When kube-controller-manager evicts the pod, or begins to evict those of the claim, because of the taint; absent when it never
     /// does.
     pub due: Option<Time>,
@@ -254,6 +257,8 @@ struct Held<'a> {
     /// What ends first.
     tolerance: Tolerance,
     tolerations: Vec<String>,
+    /// Whether those of a device match the taint and stop no eviction.
+    lacks_effect: bool,
     /// The same texts.
     known: HashSet<String>,
     /// The same over the devices whose pods the taint evicts.
@@ -343,10 +348,12 @@ impl<'a> Listing<'a> {
                     claim: holder.claim,
                     tolerance: own,
                     tolerations: Vec::new(),
+                    lacks_effect: false,
                     known: HashSet::new(),
                     evicts: None,
                 });
                 held.tolerance = lesser(held.tolerance, own);
+                held.lacks_effect |= taint.effect == NO_EXECUTE && lacks_effect(taint, tolerations);
                 if evicts {
                     held.evicts = Some(held.evicts.map_or(own, |before| lesser(before, own)));
                 }
@@ -373,6 +380,7 @@ impl<'a> Listing<'a> {
                 .values()
                 .map(|held| Tolerated {
                     tolerations: held.tolerations.clone(),
+                    lacks_effect: held.lacks_effect,
                     due: self
                         .due(held, taint)
                         .filter(|_| self.release.looks_at(held.claim)),
@@ -506,6 +514,7 @@ impl Tolerated {
             tolerated,
             until,
             tolerations: Vec::new(),
+            lacks_effect: false,
             due: None,
         }
     }

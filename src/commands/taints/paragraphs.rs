@@ -74,8 +74,8 @@ fn paragraph(doc: &mut Doc, item: &TaintItem, now: Time, page: Page) {
         Some(pods) => of_pods(item, pods, now, page, &mut say),
         None => say(Tone::Notice, "affected pods are unknown".to_owned()),
     }
-    let lacks_effect = |claim: &&Tolerated| claim.tolerated == Tolerates::No && !claim.tolerations.is_empty();
-    let claims: Vec<&Tolerated> = item.claims.iter().filter(lacks_effect).collect();
+    let claims = item.claims.iter().filter(|claim| claim.lacks_effect);
+    let claims: Vec<&Tolerated> = claims.collect();
     if !claims.is_empty() {
         let names = named(claims.iter().map(|claim| claim.object.to_string()), page);
         say(

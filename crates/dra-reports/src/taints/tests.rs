@@ -89,6 +89,26 @@ fn a_row_shows_who_tolerates_the_taint_until_when() {
 }
 
 #[test]
+fn a_toleration_of_one_device_does_not_lack_what_another_device_has_none_of() {
+    let for_good = json!([{"operator": "Exists", "effect": "NoExecute"}]);
+    let any_effect = json!([{"operator": "Exists"}]);
+    for (tolerations, lacks) in [(for_good, false), (any_effect, true)] {
+        let results = json!([result("a", &tolerations), result("b", &json!([]))]);
+        let cluster = World::default()
+            .slice("node-1", &json!([tainted("a"), tainted("b")]))
+            .claim("1", &json!({}), &status(&results, &[]))
+            .build();
+        let report = taints(&cluster, &Selection::default(), now());
+        let claims = report.items.iter().flat_map(|item| &item.claims);
+        let found: Vec<_> = claims
+            .map(|claim| (claim.tolerated, claim.lacks_effect))
+            .collect();
+        // The second taint is NoSchedule.
+        assert_eq!(found, [(Tolerates::No, lacks), (Tolerates::No, false)]);
+    }
+}
+
+#[test]
 fn rules_reach_held_devices_that_no_slice_publishes() {
     let cluster = World::default()
         .slice("node-1", &json!([{"name": "a"}, {"name": "b"}]))
