@@ -176,6 +176,9 @@ gates! {
     WorkloadWithJob [(36, Alpha, false)];
 }
 
+/// What follows the name of a gate in messages about claims that need it.
+const OFF: &str = " feature is disabled";
+
 impl Gate {
     /// Every gate.
     pub fn all() -> impl Iterator<Item = Self> {
@@ -194,6 +197,13 @@ impl Gate {
     /// The gate of that name, if it decides something about devices.
     pub fn find(name: &str) -> Option<Self> {
         name.parse().ok()
+    }
+
+    /// The gates that are off in a component, as its message reports: `… but the GATE feature is disabled`.
+    pub fn said_to_be_off(message: &str) -> impl Iterator<Item = Self> {
+        let says = message.contains(OFF);
+        let is_named = move |gate: &Self| message.contains(&format!("{}{OFF}", gate.name()));
+        Self::all().filter(move |gate| says && is_named(gate))
     }
 
     /// The default in the release 1.`minor` with that minimum compatibility version; absent where the gate does not exist.

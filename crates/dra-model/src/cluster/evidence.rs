@@ -135,11 +135,8 @@ impl Cluster {
             if message.contains("admin access is requested, but the feature is disabled") {
                 say(Gate::DRAAdminAccess, false);
             }
-            if message.contains(" feature is disabled") {
-                let off = |gate: &Gate| message.contains(&format!("{} feature is disabled", gate.name()));
-                for gate in Gate::all().filter(off) {
-                    say(gate, false);
-                }
+            for gate in Gate::said_to_be_off(message) {
+                say(gate, false);
             }
         }
         said

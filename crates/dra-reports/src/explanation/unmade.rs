@@ -195,10 +195,13 @@ impl Explained<'_> {
                     .extend(webhook.as_ref().map(FixItem::restore_webhook));
                 report.not_made(NotMade::Refused(why.to_owned()));
             }
-            None => match missing_gate(&word.said) {
-                Some(gate) => report.lacks_gate(self.cluster(), gate),
-                None => report.contradict(word, word::Since::Unknown),
-            },
+            None => {
+                let off = Gate::said_to_be_off(&word.said).next();
+                match off {
+                    Some(gate) => report.lacks_gate(self.cluster(), gate),
+                    None => report.contradict(word, word::Since::Unknown),
+                }
+            }
         }
     }
 }
@@ -209,12 +212,6 @@ fn refused(said: &str) -> Option<&str> {
     let (_, rest) = said.split_once("create ResourceClaim ")?;
     let (_, why) = rest.split_once(": ")?;
     Some(why.trim())
-}
-
-/// The gate that is off where the claim controller does not create a claim, as it says (`resourceclaim/controller.go`, `handleClaim`, v1.37.2).
-fn missing_gate(said: &str) -> Option<Gate> {
-    let (said, _) = said.split_once(" feature is disabled")?;
-    said.rsplit(' ').next()?.parse().ok()
 }
 
 impl Diagnosis {

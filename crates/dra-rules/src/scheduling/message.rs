@@ -102,11 +102,17 @@ pub fn message(cycle: &Cycle<'_>, verdicts: &[(&Arc<Node>, Verdict)]) -> Option<
     Some(Message::Unschedulable(text))
 }
 
+/// What it says once it has deallocated a claim.
+const DEALLOCATED: &str = "deallocation of ResourceClaim completed";
+
+/// What it says once it has deleted a claim.
+const DELETED: &str = "deletion of ResourceClaim completed";
+
 /// What kube-scheduler says once it has deallocated a claim of an earlier attempt, deleted one, or both, or taken back a reservation for a
 /// PodGroup.
 const CLEANED_UP: [&str; 4] = [
-    "deallocation of ResourceClaim completed",
-    "deletion of ResourceClaim completed",
+    DEALLOCATED,
+    DELETED,
     "deallocation and deletion of ResourceClaims completed",
     "ResourceClaim unreserved for PodGroup",
 ];
@@ -124,10 +130,10 @@ fn own_post_filter(cycle: &Cycle<'_>, verdicts: &[(&Arc<Node>, Verdict)]) -> Opt
         return older.then(|| "no new claims to deallocate".to_owned());
     }
     if !releasable(cycle, verdicts).is_empty() {
-        return Some(CLEANED_UP[0].to_owned());
+        return Some(DEALLOCATED.to_owned());
     }
     if cycle.left_behind().is_some() {
-        return Some(CLEANED_UP[1].to_owned());
+        return Some(DELETED.to_owned());
     }
     older.then(|| "still not schedulable".to_owned())
 }
