@@ -72,7 +72,8 @@ fn run(command: &[String], environment: &[(&str, String)]) -> Figures {
         .output()
         .expect("GNU time is installed as /usr/bin/time");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {said}");
+    // 1 says that something in the cluster is not as it should be, such as a pending pod.
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{command:?}: {said}");
     let numbers: Vec<f64> = said
         .lines()
         .last()
