@@ -6,9 +6,9 @@
 use serde_json::json;
 
 use super::items::FixItem;
-use super::words::advice::describe;
 use super::words::fixes as words;
 use crate::remedy::Remedy;
+use crate::script::describe;
 use crate::script::{self, Command, NoCommand, Resource, Script};
 use dra_model::names::is_within;
 use dra_model::{Key, Kind, Pod, Str, Time};

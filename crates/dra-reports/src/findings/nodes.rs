@@ -9,7 +9,7 @@ use super::finding::{Subject, pod_key, scoped_key, slice_key};
 use super::stages::stages;
 use super::{Code, Finding, Look, words};
 use crate::driver_chain::unmatched_selector;
-use crate::script::{Command, delete, describe_pool};
+use crate::script::{Command, delete, describe_node, describe_pool};
 use crate::stage::{look_at_link, mend_link, pods_on};
 use dra_model::names::is_within;
 use dra_model::{
@@ -442,7 +442,7 @@ fn hardware_twice(look: &mut Look<'_>) {
                 look.add(
                     Finding::new(Code::HardwareTwice, Subject::node(node), message)
                         .advice(words::keep_one_off(driver))
-                        .look(Command::kubectl("describe").object(Kind::Node, name).done())
+                        .look(describe_node(name))
                         .joins([scoped_key(Kind::Node, name)]),
                 );
             }

@@ -9,7 +9,7 @@ use super::finding::{Subject, claim_key, pod_key, scoped_key};
 use super::{Code, Finding, Look, words};
 use crate::explanation::unmade_since;
 use crate::remedy::Remedy;
-use crate::script::{Command, NoCommand, Script};
+use crate::script::{Command, NoCommand, Script, describe};
 use dra_allocator::devices::{
     CachedSelector, ClassSelectors, SelectableDevice, SelectorError, first_unmatched,
 };
@@ -469,11 +469,7 @@ fn blocked(look: &mut Look<'_>, pod: &Pod, template: &Meta, refusal: &Refusal<'_
     look.add(
         Finding::new(Code::QuotaExceeded, Subject::pod(pod), message)
             .remedy(remedy)
-            .look(
-                Command::kubectl("describe")
-                    .about(Kind::ResourceQuota, &quota.key())
-                    .done(),
-            )
+            .look(describe(Kind::ResourceQuota, &quota.key()))
             .joins([
                 pod_key(pod.key()),
                 (Kind::ResourceClaimTemplate, template.key()),

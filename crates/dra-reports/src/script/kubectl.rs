@@ -311,6 +311,17 @@ pub fn convert_claim(claim: &Claim) -> Command {
     Command::dra("convert").claim(&claim.metadata.namespace, &claim.metadata.name)
 }
 
+/// `kubectl describe KIND/NAME --namespace=NAMESPACE`: an object and its events.
+pub fn describe(resource: impl Into<Resource>, key: &Key) -> Result<Script, NoCommand> {
+    let describe = Command::kubectl("describe").object(resource, &key.name);
+    describe.namespace(&key.namespace).done()
+}
+
+/// The same of a node.
+pub fn describe_node(node: &str) -> Result<Script, NoCommand> {
+    Command::kubectl("describe").object(Kind::Node, node).done()
+}
+
 /// `kubectl dra describe pool/DRIVER/POOL`. Names of pools may have slashes.
 pub fn describe_pool(pool: &PoolId) -> Result<Script, NoCommand> {
     let word = pool.to_string();

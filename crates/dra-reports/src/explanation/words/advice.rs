@@ -19,22 +19,13 @@ use super::fixes::{Before, release};
 use super::one_or_many;
 use crate::listing::{selector_terms, some};
 use crate::remedy::Remedy;
-use crate::script::{Command, NoCommand, Resource, Script, delete_in, describe_device, describe_pool, touch};
+use crate::script::{
+    Command, Resource, delete_in, describe, describe_device, describe_node, describe_pool, touch,
+};
 use crate::stage::{
     Subject, asked_text, cause_text, labels_text, logs_of, look_at_link, mend_link, with_crashing,
 };
 use crate::words::{republish, restore_webhook};
-
-/// Shows an object and its events.
-pub(in super::super) fn describe(resource: impl Into<Resource>, key: &Key) -> Result<Script, NoCommand> {
-    let describe = Command::kubectl("describe").object(resource, &key.name);
-    describe.namespace(&key.namespace).done()
-}
-
-/// The same of a node.
-pub(in super::super) fn describe_node(node: &str) -> Result<Script, NoCommand> {
-    Command::kubectl("describe").object(Kind::Node, node).done()
-}
 
 /// Nodes and drivers.
 impl FixItem {
