@@ -70,6 +70,19 @@ pub enum DriverPod {
     Unknown,
 }
 
+impl DriverPod {
+    fn of(plugin: &Plugin) -> Self {
+        match plugin {
+            Plugin::Hidden => Self::Unknown,
+            Plugin::None { .. } => Self::None,
+            Plugin::Crashing(..) => Self::Crashing,
+            Plugin::Pending(..) => Self::Pending,
+            Plugin::NotReady(_) | Plugin::Starting(..) | Plugin::Failed(..) => Self::NotReady,
+            Plugin::OtherFolder(..) | Plugin::Ready(..) => Self::Ready,
+        }
+    }
+}
+
 /// Nodes with the same state of a driver.
 #[macro_rules_attribute::apply(report)]
 pub struct DriverNodes {
@@ -158,6 +171,176 @@ fn is_known(cluster: &Cluster, driver: &Str) -> bool {
             .any(|(device, _)| device.driver == *driver)
 }
 
+/// What is found of a driver.
+struct Found {
+    /// What is broken first.
+    rows: Vec<DriverNodes>,
+    /// What makes its pods.
+    workloads: BTreeSet<String>,
+    /// Nodes whose devices it publishes anew, and since when.
+    awaited: Vec<(Str, Time)>,
+}
+
+impl Found {
+    fn of(stages: &Stages<'_>, driver: &Str, now: Time) -> Self {
+        let cluster = stages.cluster();
+        let mut devices = devices_of(cluster, driver);
+        let mut workloads = BTreeSet::new();
+        let mut rows: Vec<DriverNodes> = Vec::new();
+        let mut awaited = Vec::new();
+        let unserved = unserved(stages, driver);
+        for node in cluster.nodes() {
+            let name = &node.metadata.name;
+            let plugin = stages.plugin(driver, name);
+            let unprepared = || stages.unprepared(driver, node);
+            let link = stages.broken_link(driver, node).or_else(unprepared);
+            let published = devices.remove(&Some(name.clone()));
+            awaited.extend(republishing(cluster, name, Some(driver), now).map(|since| (name.clone(), since)));
+            let pod = stages.pod_of(&plugin);
+            workloads.extend(pod.map(|pod| maker_of(pod)));
+            if let Plugin::None {
+                elsewhere: Some((pod, _)),
+                ..
+            } = &plugin
+            {
+                workloads.extend(cluster.pod(pod).map(|pod| maker_of(pod)));
+            }
+            if published.is_none() && link.is_none() && pod.is_none() {
+                continue;
+            }
+            let (count, in_use) = published.unwrap_or((0, Some(0)));
+            let of_node = || {
+                let stuck = stages.not_ready(name).filter(|_| count > 0)?;
+                Some(format!("node/{name} {}", cause_of_node(&stuck.cause)))
+            };
+            let broken = match &link {
+                Some(link) => Some(broken_link_text(link)),
+                None => unserved.get(name).cloned().or_else(of_node),
+            };
+            let pod_state = DriverPod::of(&plugin);
+            let kind = |link: &Option<BrokenLink>| link.as_ref().map(discriminant);
+            // A device plugin may serve the node instead.
+            let is_meant = matches!(link, Some(BrokenLink::NoPod(..)))
+                && (!stages.is_like_served(driver, node) || offered_by_plugin(node, driver).next().is_some());
+            let is_alike = |row: &&mut DriverNodes| {
+                row.pod_state == pod_state
+                    && row.devices == count
+                    && row.is_meant == is_meant
+                    && kind(&row.link) == kind(&link)
+                    && row.broken.is_some() == broken.is_some()
+            };
+            match rows.iter_mut().find(is_alike) {
+                Some(row) => {
+                    row.nodes.push(name.clone());
+                    row.in_use = row.in_use.zip(in_use).map(|(before, more)| before + more);
+                }
+                None => rows.push(DriverNodes {
+                    nodes: vec![name.clone()],
+                    pod_state,
+                    pod: pod.map(|pod| format!("pod/{}", pod.key())),
+                    devices: count,
+                    in_use,
+                    broken: broken.map(Sentence::from),
+                    link,
+                    is_meant,
+                }),
+            }
+        }
+        // What several nodes reach, or one that does not exist.
+        for (node, (count, in_use)) in devices {
+            rows.push(DriverNodes {
+                nodes: node.into_iter().collect(),
+                pod_state: DriverPod::Unknown,
+                pod: None,
+                devices: count,
+                in_use,
+                broken: None,
+                link: None,
+                is_meant: false,
+            });
+        }
+        rows.sort_by_key(|row| (rank(row), std::cmp::Reverse(row.nodes.len())));
+        Self {
+            rows,
+            workloads,
+            awaited,
+        }
+    }
+
+    /// The devices that it publishes.
+    fn published(&self) -> usize {
+        self.rows
+            .iter()
+            .map(|row| row.devices * row.nodes.len().max(1))
+            .sum()
+    }
+
+    /// What is broken first between pods and devices.
+    fn first(&self) -> Option<(&DriverNodes, &BrokenLink)> {
+        self.rows.iter().find_map(|row| Some((row, row.link.as_ref()?)))
+    }
+
+    /// Whether the driver serves its nodes, and the answer in a sentence.
+    fn verdict(
+        &self,
+        cluster: &Cluster,
+        driver: &Str,
+        unusable: Option<&(Pool<'_>, String)>,
+        is_idle: bool,
+        is_all_read: bool,
+    ) -> (DriverVerdict, String) {
+        use DriverVerdict::{Broken, Serves, Unknown};
+        let published = self.published();
+        let serves = || {
+            let nodes = self.rows.iter().filter(|row| row.devices > 0);
+            words::publishes(published, nodes.map(|row| row.nodes.len()).sum())
+        };
+        let mut served = self.rows.iter().filter(|row| row.devices > 0);
+        let down = served.find_map(|row| Some((row, row.broken.as_ref()?)));
+        let serves_none = || {
+            self.rows
+                .iter()
+                .all(|row| row.devices == 0 || row.nodes.is_empty())
+        };
+        match (self.first(), self.awaited.first()) {
+            (Some((row, link)), _) if row.devices == 0 && (!row.is_meant || published == 0) => {
+                let verdict = if is_idle { Unknown } else { Broken };
+                let why = broken_link_text(link);
+                (verdict, words::publishes_nothing(&row.nodes, &why))
+            }
+            // What no node reaches serves none.
+            _ if serves_none()
+                && let Some(text) = unreached(cluster, driver) =>
+            {
+                (Broken, text)
+            }
+            _ if published > 0
+                && let Some((pool, why)) = unusable =>
+            {
+                (Broken, words::publishes_in_part(&serves(), &pool.id, why))
+            }
+            _ if let Some((row, why)) = down => {
+                let text = words::publishes_unprepared(&serves(), &row.nodes, why);
+                (Broken, text)
+            }
+            _ if published > 0 => (if is_all_read { Serves } else { Unknown }, serves()),
+            _ if !is_all_read => (Unknown, words::no_devices(&NoDevices::Unknown)),
+            (_, Some((node, since))) => {
+                let why = republishing_text(std::slice::from_ref(node), *since, "the driver publishes");
+                (Unknown, words::no_devices(&NoDevices::Awaited(&why)))
+            }
+            _ => {
+                let workloads: Vec<&String> = self.workloads.iter().collect();
+                let why = match workloads.as_slice() {
+                    [] => NoDevices::NoPods,
+                    workloads => NoDevices::Of(workloads),
+                };
+                (Broken, words::no_devices(&why))
+            }
+        }
+    }
+}
+
 /// Explains `driver` at the time `now`; nothing where nothing shows that there is one.
 pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<DriverChain> {
     let stages = Stages::of(cluster, now);
@@ -165,92 +348,8 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
     if classes.is_empty() && !is_known(cluster, driver) {
         return None;
     }
-    let mut devices = devices_of(cluster, driver);
-    let mut workloads = BTreeSet::new();
-    let mut rows: Vec<DriverNodes> = Vec::new();
-    let mut awaited = Vec::new();
-    let unserved = unserved(&stages, driver);
-    for node in cluster.nodes() {
-        let name = &node.metadata.name;
-        let plugin = stages.plugin(driver, name);
-        let unprepared = || stages.unprepared(driver, node);
-        let link = stages.broken_link(driver, node).or_else(unprepared);
-        let published = devices.remove(&Some(name.clone()));
-        awaited.extend(republishing(cluster, name, Some(driver), now).map(|since| (name.clone(), since)));
-        let pod = stages.pod_of(&plugin);
-        workloads.extend(pod.map(|pod| maker_of(pod)));
-        if let Plugin::None {
-            elsewhere: Some((pod, _)),
-            ..
-        } = &plugin
-        {
-            workloads.extend(cluster.pod(pod).map(|pod| maker_of(pod)));
-        }
-        if published.is_none() && link.is_none() && pod.is_none() {
-            continue;
-        }
-        let (count, in_use) = published.unwrap_or((0, Some(0)));
-        let of_node = || {
-            let stuck = stages.not_ready(name).filter(|_| count > 0)?;
-            Some(format!("node/{name} {}", cause_of_node(&stuck.cause)))
-        };
-        let broken = match &link {
-            Some(link) => Some(broken_link_text(link)),
-            None => unserved.get(name).cloned().or_else(of_node),
-        };
-        let pod_state = match plugin {
-            Plugin::Hidden => DriverPod::Unknown,
-            Plugin::None { .. } => DriverPod::None,
-            Plugin::Crashing(..) => DriverPod::Crashing,
-            Plugin::Pending(..) => DriverPod::Pending,
-            Plugin::NotReady(_) | Plugin::Starting(..) | Plugin::Failed(..) => DriverPod::NotReady,
-            Plugin::OtherFolder(..) | Plugin::Ready(..) => DriverPod::Ready,
-        };
-        let kind = |link: &Option<BrokenLink>| link.as_ref().map(discriminant);
-        // A device plugin may serve the node instead.
-        let is_meant = matches!(link, Some(BrokenLink::NoPod(..)))
-            && (!stages.is_like_served(driver, node) || offered_by_plugin(node, driver).next().is_some());
-        let is_alike = |row: &&mut DriverNodes| {
-            row.pod_state == pod_state
-                && row.devices == count
-                && row.is_meant == is_meant
-                && kind(&row.link) == kind(&link)
-                && row.broken.is_some() == broken.is_some()
-        };
-        match rows.iter_mut().find(is_alike) {
-            Some(row) => {
-                row.nodes.push(name.clone());
-                row.in_use = row.in_use.zip(in_use).map(|(before, more)| before + more);
-            }
-            None => rows.push(DriverNodes {
-                nodes: vec![name.clone()],
-                pod_state,
-                pod: pod.map(|pod| format!("pod/{}", pod.key())),
-                devices: count,
-                in_use,
-                broken: broken.map(Sentence::from),
-                link,
-                is_meant,
-            }),
-        }
-    }
-    // What several nodes reach, or one that does not exist.
-    for (node, (count, in_use)) in devices {
-        rows.push(DriverNodes {
-            nodes: node.into_iter().collect(),
-            pod_state: DriverPod::Unknown,
-            pod: None,
-            devices: count,
-            in_use,
-            broken: None,
-            link: None,
-            is_meant: false,
-        });
-    }
-    let unreached = unreached(cluster, driver);
+    let found = Found::of(&stages, driver, now);
     let unusable = unusable(cluster, driver, now);
-    // What is broken first.
-    rows.sort_by_key(|row| (rank(row), std::cmp::Reverse(row.nodes.len())));
     let kinds = [
         Kind::Node,
         Kind::DeviceClass,
@@ -262,64 +361,13 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
         .into_iter()
         .filter_map(|kind| cluster.gap(kind, "").cloned())
         .collect();
-    let published: usize = rows.iter().map(|row| row.devices * row.nodes.len().max(1)).sum();
-    let first = rows.iter().find_map(|row| Some((row, row.link.as_ref()?)));
-    let mut served = rows.iter().filter(|row| row.devices > 0);
-    let down = served.find_map(|row| Some((row, row.broken.as_ref()?)));
     // Its nodes may be added when they are needed.
-    let is_idle = matches!(first, Some((_, BrokenLink::Unselected(..))))
+    let is_idle = matches!(found.first(), Some((_, BrokenLink::Unselected(..))))
         && gaps.is_empty()
         && !is_waited_for(cluster, driver);
-    let (verdict, summary) = match (first, awaited.first()) {
-        (Some((row, link)), _) if row.devices == 0 && (!row.is_meant || published == 0) => (
-            if is_idle {
-                DriverVerdict::Unknown
-            } else {
-                DriverVerdict::Broken
-            },
-            words::publishes_nothing(&row.nodes, &broken_link_text(link)),
-        ),
-        // What no node reaches serves none.
-        _ if rows.iter().all(|row| row.devices == 0 || row.nodes.is_empty()) && unreached.is_some() => {
-            (DriverVerdict::Broken, unreached.unwrap_or_default())
-        }
-        _ if published > 0
-            && let Some((pool, why)) = &unusable =>
-        {
-            (
-                DriverVerdict::Broken,
-                words::publishes_in_part(&serves(published, &rows), &pool.id, why),
-            )
-        }
-        _ if let Some((row, why)) = down => (
-            DriverVerdict::Broken,
-            words::publishes_unprepared(&serves(published, &rows), &row.nodes, why),
-        ),
-        _ if published > 0 => {
-            let verdict = if gaps.is_empty() {
-                DriverVerdict::Serves
-            } else {
-                DriverVerdict::Unknown
-            };
-            (verdict, serves(published, &rows))
-        }
-        _ if !gaps.is_empty() => (DriverVerdict::Unknown, words::no_devices(&NoDevices::Unknown)),
-        (_, Some((node, since))) => {
-            let why = republishing_text(std::slice::from_ref(node), *since, "the driver publishes");
-            (
-                DriverVerdict::Unknown,
-                words::no_devices(&NoDevices::Awaited(&why)),
-            )
-        }
-        _ => {
-            let workloads: Vec<&String> = workloads.iter().collect();
-            let why = match workloads.as_slice() {
-                [] => NoDevices::NoPods,
-                workloads => NoDevices::Of(workloads),
-            };
-            (DriverVerdict::Broken, words::no_devices(&why))
-        }
-    };
+    let (verdict, summary) = found.verdict(cluster, driver, unusable.as_ref(), is_idle, gaps.is_empty());
+    let published = found.published();
+    let Found { rows, workloads, .. } = found;
     let is_wrong = |row: &&DriverNodes| !is_idle && (!row.is_meant || published == 0);
     let links = rows.iter().filter(is_wrong).filter_map(|row| row.link.as_ref());
     Some(DriverChain {
@@ -403,12 +451,6 @@ pub(crate) fn is_unmatched(cluster: &Cluster, selector: &NodeSelector) -> bool {
     let mut nodes = cluster.nodes();
     // A single node that is gone is another matter.
     selector.single_node().is_none() && nodes.all(|node| selector.matches(&node.metadata) == Ok(false))
-}
-
-/// What the driver publishes.
-fn serves(devices: usize, rows: &[DriverNodes]) -> String {
-    let nodes = rows.iter().filter(|row| row.devices > 0);
-    words::publishes(devices, nodes.map(|row| row.nodes.len()).sum())
 }
 
 /// A pod that is there and does not do its work comes before a DaemonSet that has none there, and that before what works.

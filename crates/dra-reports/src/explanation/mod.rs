@@ -168,80 +168,8 @@ fn with_quotas(
             report.notes.extend(allocated_twice(cluster, claim));
             report.notes.extend(told_by_drivers(claim));
         }
-    } else {
-        report.said = word::last_of_scheduler(cluster, pod).map(|word| word.said);
-        let victims = victims(cluster, pod);
-        if let Some(node) = &pod.status.nominated_node_name
-            && !victims.is_empty()
-        {
-            report.notes.push(words::preempting(&victims, node));
-        }
-        let scheduler = Scheduler::new(cluster, settings.now);
-        let together = group::cycle(&scheduler, pod, settings);
-        let scheduler = group::at_turn(&scheduler, together.as_ref(), pod);
-        let start = scheduler.pod(pod);
-        let explained = Explained {
-            is_refused: refused.is_some(),
-            ..Explained::of_pod(&scheduler, pod, settings)
-        };
-        explained.start(&mut report, &start);
-        if let Some(together) = &together {
-            explained.see_group(&mut report, together);
-        }
-        explained.otherwise(&mut report, cluster, || Units::Pods(vec![Arc::clone(pod)]));
-        match &start {
-            // What waits for binding conditions is not placed yet, though it fits.
-            Start::Cycle(cycle) if cycle.not_ready().is_empty() => {
-                let claims: Vec<&Claim> = cycle.user_claims().iter().map(|claim| &**claim).collect();
-                word::of_scheduler(&mut report, cluster, pod, &claims, settings.now);
-                explained.wait_elsewhere(&mut report, pod);
-            }
-            Start::Obstacle(Obstacle::Claim(problem)) if refused.is_none() => {
-                explained.doubt_unmade(&mut report, problem);
-            }
-            Start::Obstacle(Obstacle::Gated(_)) => without_gates(&mut report, cluster, pod, settings),
-            Start::Cycle(_) | Start::Obstacle(_) | Start::Unknown(_) => {}
-        }
-        let scheduler = match &report.answer {
-            Answer::Silent(_, scheduler, _) => Some(scheduler),
-            _ => None,
-        };
-        if (scheduler.is_some() || report.verdict() == ClusterVerdict::Fits)
-            && pod.condition("PodScheduled").is_none()
-            && let Some(other) = because_of_group(cluster, pod, scheduler, settings)
-        {
-            return other;
-        }
-        attaching(&mut report, cluster, pod, settings.now);
-        if report.verdict() == ClusterVerdict::DoesNotFit {
-            let claims = claim_names(pod).filter_map(|name| name.find(cluster));
-            report
-                .notes
-                .extend(claims.flat_map(|claim| stuck_users(cluster, claim, settings.now)));
-            report
-                .notes
-                .extend(shares_alone(cluster, pod).map(|template| words::shares_alone(&template)));
-            report.supersede(cluster, pod);
-            let end = |victim| cluster.pod(victim)?.metadata.deletion_timestamp;
-            let due = victims.iter().filter_map(end).max();
-            // Room is made already, and whatever else would make some is not needed.
-            if let Some(due) = due.filter(|due| *due >= settings.now) {
-                report.fixes = victims
-                    .first()
-                    .map(|victim| FixItem::await_end(victim, due))
-                    .into_iter()
-                    .collect();
-            }
-            if let Some((owner, shared)) = shared_by_all(cluster, pod) {
-                if !report.cause.as_ref().is_some_and(Cause::is_of_sharing) {
-                    report.notes.push(words::shared_by_all(&manager(owner), &shared));
-                }
-                report.share_no_claim(pod, owner, &shared);
-            }
-        }
-        report.supersede_missing(cluster, pod);
-        waiting::add_waiting(&mut report, cluster, pod);
-        undecided(&mut report, cluster, &key.namespace);
+    } else if let Some(other) = without_node(&mut report, cluster, pod, refused.is_some(), settings) {
+        return other;
     }
     if let Some((template, refusal)) = refused {
         let of_template = claim_from(&template.metadata.key());
@@ -254,6 +182,91 @@ fn with_quotas(
         );
     }
     report
+}
+
+/// Explains a pod that has no node; one of its claims that are to be made may be refused. Returns another report in the place of this one,
+/// where what is known of the gates is not so.
+fn without_node(
+    report: &mut Diagnosis,
+    cluster: &Cluster,
+    pod: &Arc<Pod>,
+    is_refused: bool,
+    settings: &Settings<'_>,
+) -> Option<Diagnosis> {
+    report.said = word::last_of_scheduler(cluster, pod).map(|word| word.said);
+    let victims = victims(cluster, pod);
+    if let Some(node) = &pod.status.nominated_node_name
+        && !victims.is_empty()
+    {
+        report.notes.push(words::preempting(&victims, node));
+    }
+    let scheduler = Scheduler::new(cluster, settings.now);
+    let together = group::cycle(&scheduler, pod, settings);
+    let scheduler = group::at_turn(&scheduler, together.as_ref(), pod);
+    let start = scheduler.pod(pod);
+    let explained = Explained {
+        is_refused,
+        ..Explained::of_pod(&scheduler, pod, settings)
+    };
+    explained.start(report, &start);
+    if let Some(together) = &together {
+        explained.see_group(report, together);
+    }
+    explained.otherwise(report, cluster, || Units::Pods(vec![Arc::clone(pod)]));
+    match &start {
+        // What waits for binding conditions is not placed yet, though it fits.
+        Start::Cycle(cycle) if cycle.not_ready().is_empty() => {
+            let claims: Vec<&Claim> = cycle.user_claims().iter().map(|claim| &**claim).collect();
+            word::of_scheduler(report, cluster, pod, &claims, settings.now);
+            explained.wait_elsewhere(report, pod);
+        }
+        Start::Obstacle(Obstacle::Claim(problem)) if !is_refused => {
+            explained.doubt_unmade(report, problem);
+        }
+        Start::Obstacle(Obstacle::Gated(_)) => without_gates(report, cluster, pod, settings),
+        Start::Cycle(_) | Start::Obstacle(_) | Start::Unknown(_) => {}
+    }
+    let scheduler = match &report.answer {
+        Answer::Silent(_, scheduler, _) => Some(scheduler),
+        _ => None,
+    };
+    if (scheduler.is_some() || report.verdict() == ClusterVerdict::Fits)
+        && pod.condition("PodScheduled").is_none()
+        && let Some(other) = because_of_group(cluster, pod, scheduler, settings)
+    {
+        return Some(other);
+    }
+    attaching(report, cluster, pod, settings.now);
+    if report.verdict() == ClusterVerdict::DoesNotFit {
+        let claims = claim_names(pod).filter_map(|name| name.find(cluster));
+        report
+            .notes
+            .extend(claims.flat_map(|claim| stuck_users(cluster, claim, settings.now)));
+        report
+            .notes
+            .extend(shares_alone(cluster, pod).map(|template| words::shares_alone(&template)));
+        report.supersede(cluster, pod);
+        let end = |victim| cluster.pod(victim)?.metadata.deletion_timestamp;
+        let due = victims.iter().filter_map(end).max();
+        // Room is made already, and whatever else would make some is not needed.
+        if let Some(due) = due.filter(|due| *due >= settings.now) {
+            report.fixes = victims
+                .first()
+                .map(|victim| FixItem::await_end(victim, due))
+                .into_iter()
+                .collect();
+        }
+        if let Some((owner, shared)) = shared_by_all(cluster, pod) {
+            if !report.cause.as_ref().is_some_and(Cause::is_of_sharing) {
+                report.notes.push(words::shared_by_all(&manager(owner), &shared));
+            }
+            report.share_no_claim(pod, owner, &shared);
+        }
+    }
+    report.supersede_missing(cluster, pod);
+    waiting::add_waiting(report, cluster, pod);
+    undecided(report, cluster, &pod.metadata.namespace);
+    None
 }
 
 /// The template of a claim of the pod whose configuration shares devices, though each pod gets a claim of its own.

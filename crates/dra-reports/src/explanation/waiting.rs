@@ -464,14 +464,49 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> O
         }
         counts.extend(of_node);
     }
-    let claims = cycle.user_claims();
-    let claim = |key: &Key| claims.iter().find(|claim| claim.key() == *key);
-    let Some(first) = limits.first() else {
-        let (key, request) = short?.into_iter().next()?;
-        let spec = groups::spec(claim(&key)?, &request)?;
+    let lasting = Lasting {
+        cluster,
+        selectors: &selectors,
+        claims: cycle.user_claims(),
+        among,
+    };
+    let Some((first, others)) = limits.split_first() else {
+        let short = short?.into_iter().next()?;
+        return lasting.of_request(&short, &counts, is_absent);
+    };
+    // Nodes that have too few devices for a request which it is about have too few together as well.
+    let is_about = |requests: &dyn Fn(&Short) -> bool| short.is_none_or(|short| short.iter().any(requests));
+    match first {
+        Together::Constraints(names, _) => lasting.of_constraint(names, others, is_about),
+        Together::Requests {
+            requests,
+            is_smallest: true,
+        } if requests.len() > 1 && others.iter().all(|other| other == first) => {
+            lasting.of_requests(requests, is_about)
+        }
+        _ => None,
+    }
+}
+
+/// What lasts on all nodes that were judged.
+struct Lasting<'s> {
+    cluster: &'s Cluster,
+    selectors: &'s ClassSelectors,
+    claims: &'s [Arc<Claim>],
+    among: Among,
+}
+
+impl Lasting<'_> {
+    fn claim(&self, key: &Key) -> Option<&Arc<Claim>> {
+        self.claims.iter().find(|claim| claim.key() == *key)
+    }
+
+    /// Of one request, which has too few devices on all of them.
+    fn of_request(&self, (key, request): &Short, counts: &[Counted], is_absent: bool) -> Option<Never> {
+        let spec = groups::spec(self.claim(key)?, request)?;
         let of_request = counts
             .iter()
-            .filter(|counted| counted.count.claim == key && counted.count.request == request);
+            .filter(|counted| counted.count.claim == *key && counted.count.request == *request);
         let wanted = of_request.clone().find_map(|counted| counted.count.wanted)?;
         let most = of_request.clone().map(|counted| counted.count.usable).max()?;
         // What else rules devices out is the reason if it is one for all.
@@ -484,69 +519,68 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> O
             return Some(Never::Same((**brief).clone()));
         }
         let kind = DeviceKind::of(spec);
-        return Some(match most {
+        Some(match most {
             0 if is_absent => Never::EvenEmpty(None),
-            0 => match absence(cluster, &selectors, spec) {
-                None => Never::NoDevice(among, kind),
+            0 => match absence(self.cluster, self.selectors, spec) {
+                None => Never::NoDevice(self.among, kind),
                 absence => Never::EvenEmpty(absence),
             },
             most => Never::AtMost {
-                among,
+                among: self.among,
                 wanted,
                 most,
                 kind,
             },
-        });
-    };
-    match first {
-        Together::Constraints(names, _) => {
-            let [name] = names.as_slice() else { return None };
-            let is_same = |other: &Together| match other {
-                Together::Constraints(others, _) => others.as_slice() == names.as_slice(),
-                _ => false,
-            };
-            if !limits.iter().all(is_same) {
-                return None;
-            }
-            let owner = claims.iter().find(|claim| claim.key() == name.claim)?;
-            let constraint = owner.spec.devices.constraints.get(name.place)?;
-            // Nodes that have too few devices for one of its requests have too few that meet it.
-            let requests = requests(owner, constraint);
-            let is_of_it =
-                |(key, request): &Short| *key == owner.key() && requests.iter().any(|known| known == request);
-            if short.is_some_and(|short| !short.iter().any(is_of_it)) {
-                return None;
-            }
-            let alike = of_constraint(cluster, &selectors, owner, name, requests);
-            Some(Never::NotAlike(among, alike))
+        })
+    }
+
+    /// Of one constraint, which nodes with enough devices do not meet.
+    fn of_constraint(
+        &self,
+        names: &[ConstraintName],
+        others: &[Together],
+        is_about: impl FnOnce(&dyn Fn(&Short) -> bool) -> bool,
+    ) -> Option<Never> {
+        let [name] = names else { return None };
+        let is_same = |other: &Together| matches!(other, Together::Constraints(others, _) if others.as_slice() == names);
+        if !others.iter().all(is_same) {
+            return None;
         }
-        Together::Requests {
-            requests,
-            is_smallest: true,
-        } if requests.len() > 1 && limits.iter().all(|other| other == first) => {
-            // Nodes that have too few devices for one of them have too few for all.
-            let is_of_them = |short: &Short| claim(&short.0).is_some() && requests.contains(short);
-            if short.is_some_and(|short| !short.iter().any(is_of_them)) {
-                return None;
-            }
-            let specs = requests.iter();
-            let specs = specs.filter_map(|(key, name)| groups::spec(claim(key)?, name));
-            let specs: Vec<&DeviceRequest> = specs.collect();
-            let is_of_several = requests.iter().any(|(key, _)| *key != requests[0].0);
-            let name = |(key, name): &Short| match claim(key) {
-                Some(_) if is_of_several => format!("{name} of claim/{key}").into(),
-                _ => name.clone(),
-            };
-            let names: Vec<Str> = requests.iter().map(name).collect();
-            let specs = if specs.len() == names.len() {
-                specs.as_slice()
-            } else {
-                &[]
-            };
-            let together = diagnosis::RequestsTogether::of(names, specs);
-            Some(Never::NotEnough(among, together))
+        let owner = self.claim(&name.claim)?;
+        let constraint = owner.spec.devices.constraints.get(name.place)?;
+        let requests = requests(owner, constraint);
+        if !is_about(&|(key, request)| *key == owner.key() && requests.contains(request)) {
+            return None;
         }
-        _ => None,
+        let alike = of_constraint(self.cluster, self.selectors, owner, name, requests);
+        Some(Never::NotAlike(self.among, alike))
+    }
+
+    /// Of several requests, which have enough devices each and not together.
+    fn of_requests(
+        &self,
+        requests: &[Short],
+        is_about: impl FnOnce(&dyn Fn(&Short) -> bool) -> bool,
+    ) -> Option<Never> {
+        if !is_about(&|short| self.claim(&short.0).is_some() && requests.contains(short)) {
+            return None;
+        }
+        let specs = requests.iter();
+        let specs = specs.filter_map(|(key, name)| groups::spec(self.claim(key)?, name));
+        let specs: Vec<&DeviceRequest> = specs.collect();
+        let is_of_several = requests.iter().any(|(key, _)| *key != requests[0].0);
+        let name = |(key, name): &Short| match self.claim(key) {
+            Some(_) if is_of_several => format!("{name} of claim/{key}").into(),
+            _ => name.clone(),
+        };
+        let names: Vec<Str> = requests.iter().map(name).collect();
+        let specs = if specs.len() == names.len() {
+            specs.as_slice()
+        } else {
+            &[]
+        };
+        let together = diagnosis::RequestsTogether::of(names, specs);
+        Some(Never::NotEnough(self.among, together))
     }
 }
 
