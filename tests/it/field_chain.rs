@@ -2660,6 +2660,29 @@ const CASES: &[Case] = &[
         has: &["according to the simulation it fits"],
         has_not: &["queue infer"],
     },
+    // Another scheduler has said why: it decides, and not kube-scheduler's rules.
+    Case {
+        ask: "explain pod/infer-0 -n=team-b --complete --now=2026-11-30T12:00:00Z",
+        file: "refused-by-a-rule-of-kai",
+        code: 4,
+        has: &[
+            "infer-0: kai-scheduler (90×",
+            "but does not have a queue label (kai.scheduler/queue).; according to the simulation it fits",
+            "1. act on the message of scheduler kai-scheduler",
+        ],
+        has_not: &["bug"],
+    },
+    // Those who wait for a pod may be what its gate waits for.
+    Case {
+        ask: "explain pod/disagg-0-decode-3w -n=dyn --complete --now=2026-11-30T12:00:00Z",
+        file: "gated-pod-of-a-compute-domain",
+        code: 1,
+        has: &[
+            "pod/dyn/disagg-0-decode-1w and pod/dyn/disagg-0-decode-2w cannot start without this pod",
+            "if its gate is kept until they are ready, waiting will not help",
+        ],
+        has_not: &[],
+    },
     // What Kueue says about claims.
     Case {
         ask: "explain job/finetune -n=research --complete --now=2026-11-28T10:00:00Z",

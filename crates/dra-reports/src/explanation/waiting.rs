@@ -405,12 +405,13 @@ fn kept_running(cluster: &Cluster, consumers: &[Consumer]) -> BTreeSet<String> {
 /// Names pods that wait for this one, which has no node: what gathers their nodes lets none of them start before.
 pub(super) fn add_waiting(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod) {
     let is_told = matches!(report.cause, Some(Cause::Besides(_, Beside::Circle(..))));
-    if report.verdict() != ClusterVerdict::DoesNotFit || is_told {
+    let is_gated = !pod.spec.scheduling_gates.is_empty();
+    if is_told || !is_gated && report.verdict() != ClusterVerdict::DoesNotFit {
         return;
     }
     if let Some((owner, others)) = waiting_for(cluster, pod) {
         let keys: Vec<Key> = others.into_iter().map(|other| other.key()).collect();
-        report.notes.push(words::waiting_for(&owner, &keys));
+        report.notes.push(words::waiting_for(&owner, &keys, is_gated));
     }
 }
 

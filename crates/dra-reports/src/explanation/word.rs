@@ -390,7 +390,7 @@ impl Diagnosis {
             }
             // What is known of bugs stands among the notes already. Another scheduler decides by other rules.
             if let Speaker::OtherScheduler(name) = who {
-                self.notes.push(words::has_other_rules(name));
+                self.fixes.push(FixItem::heed(name));
             } else if !self.has_known_bug {
                 self.notes.push(words::may_be_a_bug(who));
             }

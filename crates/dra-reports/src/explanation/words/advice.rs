@@ -106,6 +106,14 @@ impl FixItem {
         Self::by_hand("AwaitGate", format!("queue/{name}"), message, how)
     }
 
+    /// Acts on what another scheduler says.
+    pub(in super::super) fn heed(scheduler: &Str) -> Self {
+        let target = format!("scheduler/{scheduler}");
+        let message = format!("act on the message of scheduler {scheduler}");
+        let how = "it follows rules of its own, which are not simulated; its log may show more";
+        Self::by_hand("AwaitGate", target, message, how)
+    }
+
     /// Waits for the node that an autoscaler is adding for the pod.
     pub(in super::super) fn await_scale_up(event: &Event) -> Self {
         let component = event.component();

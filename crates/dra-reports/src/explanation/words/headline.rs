@@ -101,6 +101,10 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
                 (_, Speaker::ClaimController) => {
                     format!("no reason was found why the claim is not created from its template; {said}")
                 }
+                // It decides, by rules of its own.
+                (was, Speaker::OtherScheduler(_)) => {
+                    format!("{said}; according to the simulation it {}", self::answer(was))
+                }
                 (was, _) => format!("according to the simulation it {}; {said}", self::answer(was)),
             }
         }

@@ -23,12 +23,12 @@ pub(super) use headline::{
 };
 pub(super) use notes::{
     CLAIM_IS_DELETED, CLEANED_UP, CORDONED_ONLY, FOR_ONE_POD, FULL, HAS_CHANGED, NO_MIGRATION, ON_ONE_NODE,
-    RETRIES, UNUSED, Upcoming, assumed_on, fails_by_default, former_users, has_other_rules, idle,
-    idle_holder, kept_claim, lasting_holder, left_behind, lost_devices, lost_user, may_be_a_bug,
-    may_be_meant, may_have_changed, may_lack_namespaces, may_not_be_simulated, misspelled_driver, no_group,
-    not_even_recreated, nth_pod, offered_twice, other_classes, pending_users, placed_before, preempted,
-    preempting, rounded, shared_by_all, shared_class, shares_alone, short_gang, stuck_user, tainting,
-    told_by_driver, took_all, unknown_recreated, unread_recreated, upcoming, without_gates,
+    RETRIES, UNUSED, Upcoming, assumed_on, fails_by_default, former_users, idle, idle_holder, kept_claim,
+    lasting_holder, left_behind, lost_devices, lost_user, may_be_a_bug, may_be_meant, may_have_changed,
+    may_lack_namespaces, may_not_be_simulated, misspelled_driver, no_group, not_even_recreated, nth_pod,
+    offered_twice, other_classes, pending_users, placed_before, preempted, preempting, rounded,
+    shared_by_all, shared_class, shares_alone, short_gang, stuck_user, tainting, told_by_driver, took_all,
+    unknown_recreated, unread_recreated, upcoming, without_gates,
 };
 pub(super) use reasons::{ADMIN_ACCESS, brief, keeps_alignment, of_reason};
 pub(super) use waiting::{
@@ -115,7 +115,7 @@ fn word(Word { who, said, at, often }: &Word) -> String {
         (None, Some(at)) => format!(" (at {at})"),
         (None, None) => String::new(),
     };
-    format!("{}{when}: {said}", speaker(who))
+    format!("{}{when}: {}", speaker(who), said.replace('\n', " "))
 }
 
 /// How often something was said.

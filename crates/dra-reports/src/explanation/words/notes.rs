@@ -319,11 +319,6 @@ pub(in super::super) fn misspelled_driver(class: &str, driver: &str, other: &str
     )
 }
 
-/// That another scheduler decides by its own rules.
-pub(in super::super) fn has_other_rules(name: &str) -> String {
-    format!("possible cause: a rule or bug of scheduler {name}, which is not simulated; check its log")
-}
-
 /// That the state may have changed since a component reported something.
 pub(in super::super) fn may_have_changed(who: &Speaker) -> String {
     let not_yet = match who {

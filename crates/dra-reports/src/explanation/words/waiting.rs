@@ -372,9 +372,14 @@ fn lacking(lacks: &[Lack]) -> String {
 }
 
 /// That these pods cannot start before the subject has a node.
-pub(in super::super) fn waiting_for(owner: &OwnerName, keys: &[Key]) -> String {
+pub(in super::super) fn waiting_for(owner: &OwnerName, keys: &[Key], is_gated: bool) -> String {
+    let circle = if is_gated {
+        "; if its gate is kept until they are ready, waiting will not help"
+    } else {
+        ""
+    };
     format!(
-        "{} cannot start without this pod: the pods of {owner} do not start until all have nodes",
+        "{} cannot start without this pod: the pods of {owner} do not start until all have nodes{circle}",
         listed(keys.iter().map(pod), "and")
     )
 }

@@ -304,7 +304,7 @@ impl About<'_, '_> {
     }
 }
 
-/// Drivers of which each may be meant.
+/// The drivers, any of them.
 fn either<'d>(drivers: impl IntoIterator<Item = &'d Str>) -> String {
     drivers
         .into_iter()
