@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::finding::{Subject, claim_key, pod_key, scoped_key};
 use super::{Code, Finding, Look, Severity, words};
+use crate::remedy::Remedy;
 use crate::stage::{advise, unlisted_text};
 use dra_model::{Key, Kind, Pod, Str};
 use dra_rules::kubelet::{Cause, Due, Plugin, PodStage, Stage, Stages};
@@ -93,9 +94,17 @@ fn advised(finding: Finding, stages: &Stages<'_>, found: &PodStage<'_>) -> Findi
     let Some(advice) = advise(stages, found) else {
         return finding;
     };
+    // A command says what to do.
+    let remedy = match advice.remedy {
+        by_hand @ Remedy { command: None, .. } => {
+            let what = Remedy::by_hand(advice.message);
+            by_hand.notes.into_iter().fold(what, Remedy::note)
+        }
+        command => command,
+    };
     Finding {
         look: advice.look,
-        ..finding.remedy(advice.remedy)
+        ..finding.remedy(remedy)
     }
 }
 

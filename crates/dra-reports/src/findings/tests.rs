@@ -220,6 +220,8 @@ fn a_fix_is_a_command_that_changes_something_or_a_sentence() {
                 }
                 Some(Fix::Sentence(sentence)) => {
                     assert!(json.get("command").is_none(), "{code}");
+                    // What follows is no fix.
+                    assert!(!sentence.as_str().starts_with("the kubelet retries"), "{code}");
                     assert!(
                         json["note"].as_str().unwrap().contains(sentence.as_str()),
                         "{code}: {json}"
