@@ -17,11 +17,10 @@ use crate::script::{
     Command, describe_device, describe_pool, evict_from_device, field_selector, taint_device,
 };
 use crate::{ClaimNode, HealthReport};
-use dra_allocator::devices::{Holder, Inventory, is_allocated_twice};
+use dra_allocator::devices::{Holder, PoolCounters, is_allocated_twice};
 use dra_model::{Claim, Cluster, Device, DeviceId, Key, Kind, Pool, Quantity, Str};
 use dra_rules::health::{Broken, Health, HealthIndex, broken_with_partitions};
 use dra_rules::kubelet::{publishes_for, republishing};
-use dra_rules::scheduling::release;
 
 pub(super) fn look(look: &mut Look<'_>) {
     if look.wants(Code::DeviceAllocatedTwice) {
@@ -104,30 +103,32 @@ fn twice(look: &Look<'_>, device: &DeviceId, takers: &[&Holder<'_>]) -> Finding 
     let message = crate::words::allocated_twice(&claims, as_a_whole);
     Finding::new(Code::DeviceAllocatedTwice, Subject::device(device), message).remedy(give_back(
         look,
-        claims,
-        |cluster| {
-            let inventory = Inventory::of(cluster);
-            let holders = inventory.holders(device).iter();
-            let takers: Vec<_> = holders.filter(|holder| holder.takes()).collect();
-            is_allocated_twice(takers.iter().map(|taker| taker.result))
+        &claims,
+        |keeps| {
+            let kept = takers.iter().filter(|taker| keeps(taker));
+            is_allocated_twice(kept.map(|taker| taker.result))
         },
     ))
 }
 
-/// Deallocates as many claims as needed, the last allocated first.
-fn give_back(look: &Look<'_>, claims: BTreeSet<Key>, is_wrong: impl Fn(&Cluster) -> bool) -> Remedy {
+/// Deallocates as many claims as needed, the last allocated first: `is_wrong` is asked with the holders that keep what they have.
+fn give_back(
+    look: &Look<'_>,
+    claims: &BTreeSet<Key>,
+    is_wrong: impl Fn(&dyn Fn(&Holder<'_>) -> bool) -> bool,
+) -> Remedy {
     let mut claims: Vec<&Arc<Claim>> = claims.iter().filter_map(|key| look.cluster.claim(key)).collect();
     let allocated = |claim: &Claim| {
         let allocation = claim.status.allocation.as_ref();
         allocation.and_then(|allocation| allocation.allocation_timestamp)
     };
     claims.sort_by_key(|claim| std::cmp::Reverse((allocated(claim), claim.key())));
-    let mut without = look.cluster.clone();
+    let mut released = BTreeSet::new();
     let mut remedy = Remedy::default();
     for claim in claims {
         remedy = remedy.and(free(look.cluster, claim));
-        release(&mut without, &claim.key());
-        if !is_wrong(&without) {
+        released.insert(claim.key());
+        if !is_wrong(&|holder| !released.contains(&holder.claim.key())) {
             break;
         }
     }
@@ -230,11 +231,12 @@ fn oversubscribed(look: &mut Look<'_>) {
             let message = words::counters_overdrawn(&overdrawn, &holders);
             found.push(
                 Finding::new(Code::CountersOversubscribed, Subject::pool(&pool.id), message)
-                    .remedy(give_back(look, holders.clone(), |cluster| {
-                        cluster.pool(&pool.id).is_some_and(|pool| {
-                            let counters = Inventory::of(cluster).counters(&pool);
-                            counters.iter().any(|(.., balance)| balance.remaining.sign() < 0)
-                        })
+                    .remedy(give_back(look, &holders, |keeps| {
+                        let counters = PoolCounters::of(&pool, |device| {
+                            let mut holders = inventory.holders(device).iter();
+                            holders.any(|holder| holder.takes() && keeps(holder))
+                        });
+                        counters.iter().any(|(.., balance)| balance.remaining.sign() < 0)
                     }))
                     .look(describe_pool(&pool.id))
                     .joins(slices_of(&pool))
@@ -259,10 +261,8 @@ fn oversubscribed(look: &mut Look<'_>) {
             let message = words::capacity_overdrawn(&overdrawn, &claims);
             found.push(
                 Finding::new(Code::CapacityOversubscribed, Subject::device(&id), message)
-                    .remedy(give_back(look, claims.clone(), |cluster| {
-                        let inventory = Inventory::of(cluster);
-                        let holders = inventory.holders(&id).iter();
-                        let shares: Vec<_> = holders.filter(|holder| is_share(holder)).collect();
+                    .remedy(give_back(look, &claims, |keeps| {
+                        let shares: Vec<_> = shares.iter().copied().filter(|share| keeps(share)).collect();
                         !overdrawn_capacity(device, &shares).is_empty()
                     }))
                     .look(describe_device(&id))
