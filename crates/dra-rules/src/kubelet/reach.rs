@@ -1,6 +1,6 @@
 //! Nodes that drivers publish devices for.
 
-use dra_model::{Cluster, Meta, Slice, Str};
+use dra_model::{Cluster, Meta, PoolId, Slice, Str};
 
 /// The nodes that a slice names for itself.
 pub fn nodes_of_slice(slice: &Slice) -> impl Iterator<Item = &Str> {
@@ -28,9 +28,19 @@ pub fn nodes_of_devices(slice: &Slice) -> impl Iterator<Item = &Str> {
 /// Returns whether a driver publishes devices for a node. Nothing if it publishes only for several nodes, because that
 /// proves nothing about a single one.
 pub fn publishes_for(cluster: &Cluster, driver: &Str, node: &Meta) -> Option<bool> {
+    let nodes = |slice| nodes_of_slice(slice).chain(nodes_of_devices(slice));
+    // Most drivers call the pool of a node like the node: then not all slices have to be looked at.
+    let pool = PoolId {
+        driver: driver.clone(),
+        pool: node.name.clone(),
+    };
+    let mut own = cluster.slices_of_pool(&pool);
+    if own.any(|slice| nodes(slice).any(|name| *name == node.name)) {
+        return Some(true);
+    }
     let mut is_by_node = true;
     for slice in cluster.slices().filter(|slice| slice.spec.driver == *driver) {
-        let mut nodes = nodes_of_slice(slice).chain(nodes_of_devices(slice)).peekable();
+        let mut nodes = nodes(slice).peekable();
         is_by_node &= nodes.peek().is_some();
         if nodes.any(|name| *name == node.name) {
             return Some(true);
