@@ -4603,6 +4603,46 @@ const CASES: &[Case] = &[
         has: &["daemonset/hami-system/hami-dra-driver-kubelet-plugin"],
         has_not: &[],
     },
+    // A node stays behind the others of its ComputeDomain, as the pod of the driver there does not get ready: it is that one's turn.
+    Case {
+        ask: "explain pod/imex-channel-injection -n=default --complete --now=2026-11-30T12:00:00Z",
+        file: "domain-daemon-fails-its-probe",
+        code: 1,
+        has: &[
+            "ComputeDomain imex-channel-injection is not ready on gb-1, and its pods do not start there until it is",
+            "1. get ComputeDomain imex-channel-injection ready on gb-1, where pod/nvidia-dra-driver-gpu/computedomain-daemon-bb555a3a-a499-4c91-97a7-f07965c600ea-sb99v is not ready for it",
+            "see: kubectl logs",
+            "was restarted 9 times",
+        ],
+        has_not: &["until it has all", "correct the configuration"],
+    },
+    Case {
+        ask: "explain pod/disagg-0-decode-1w -n=dyn --complete --now=2026-11-30T12:00:00Z",
+        file: "domain-of-open-size-not-ready",
+        code: 1,
+        has: &[
+            "ComputeDomain disagg-cd is not ready on gb-1",
+            "1. get ComputeDomain disagg-cd ready on gb-1, where pod/nvidia-dra-driver-gpu/disagg-cd-xtskc-d1d1 is not ready for it",
+        ],
+        has_not: &["correct the configuration"],
+    },
+    Case {
+        ask: "explain job/allreduce -n=nccl --complete --now=2026-11-30T12:00:00Z",
+        file: "domain-daemon-just-started",
+        code: 1,
+        has: &[
+            "waits: ComputeDomain nccl-cd is not ready on gb-1",
+            "1. wait until ComputeDomain nccl-cd has gb-1",
+        ],
+        has_not: &["×", "correct the configuration"],
+    },
+    Case {
+        ask: "check --complete --now=2026-11-30T12:00:00Z",
+        file: "domain-daemon-just-started",
+        code: 0,
+        has: &[],
+        has_not: &["Error", "correct the configuration"],
+    },
     Case {
         ask: "explain pod/test-pod -n=gpu-test-mps --complete",
         file: "daemon-of-a-claim-is-refused",

@@ -363,8 +363,15 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
             if let Some(awaited) = awaited
                 && let Some(why) = &awaited.stuck
             {
-                let why = cause_text(&why.cause, &Subject::of(awaited.pod));
-                report.notes.push(words::idle(&awaited.pod.key(), &why));
+                let key = awaited.pod.key();
+                let text = cause_text(&why.cause, &Subject::of(awaited.pod));
+                report.notes.push(match why.cause {
+                    Cause::NotReady { .. } => words::lasting_holder(&key, &text),
+                    _ => words::idle(&key, &text),
+                });
+                let restarted = stages.restarted(awaited.pod);
+                let restarted = restarted.map(|found| words::lasting_holder(&key, &restarted_text(&found)));
+                report.notes.extend(restarted);
             }
             if matches!(stuck.cause, Cause::NotReady { .. }) {
                 let set = leader_set(cluster, pod).map(|owner| owner.key.name.clone());

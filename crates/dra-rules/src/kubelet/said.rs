@@ -191,6 +191,12 @@ pub(super) fn is_left_out(text: &str) -> bool {
     text.starts_with("NodePrepareResources skipped ")
 }
 
+/// Returns whether NVIDIA's driver refuses a claim as the ComputeDomain is not ready on the node (`cmd/compute-domain-kubelet-plugin/computedomain.go`,
+/// `AssertComputeDomainReady`, of NVIDIA's driver).
+pub(super) fn is_of_domain(text: &str) -> bool {
+    text.contains("not ready in ComputeDomain")
+}
+
 impl<'e> Said<'e> {
     /// Returns what an event of the kubelet about a pod says of its devices; nothing if it is about something else.
     pub(super) fn of_event(event: &'e Event) -> Option<Self> {

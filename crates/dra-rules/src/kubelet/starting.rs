@@ -192,15 +192,16 @@ impl<'c> Stages<'c> {
                     }
                 } else {
                     // Where it only waits for the pod's own node, its words may be about something else.
-                    let is_of_all = |cause: &Cause| matches!(cause, Cause::NodesMissing { lacks, .. } if lacks.wanted > 0);
-                    match self.nodes_missing(pod).filter(is_of_all) {
+                    let is_meant = |cause: &Cause| matches!(cause, Cause::NodesMissing { lacks, .. } if !lacks.is_of_node || said::is_of_domain(&text));
+                    match self.nodes_missing(pod).filter(is_meant) {
                         // They get ready one after the other.
                         Some(Cause::NodesMissing {
                             others,
+                            lacks,
                             kept_off: None,
                             taken: None,
                             ..
-                        }) if !lasts && others.is_empty() => return None,
+                        }) if !lasts && others.is_empty() && lacks.wanted > 0 => return None,
                         Some(missing) => missing,
                         None => Cause::PrepareRefused {
                             behind: self.behind(pod, node, &claim),

@@ -10,12 +10,14 @@ use crate::reservation::claim_names;
 /// The reason why what gathers nodes does not let its pods start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Incomplete {
-    /// Number of nodes it waits for; zero where it waits for that of the pod only.
+    /// Number of nodes that it is to have; zero for any number.
     pub wanted: i64,
     /// Number of those that are ready.
     pub ready: i64,
     /// Those that it has, with what it says of each.
     pub there: Vec<(Str, Str)>,
+    /// True if the pod waits for its own node alone, however many others there are.
+    pub is_of_node: bool,
 }
 
 /// Returns what gathers the nodes of pods with a claim like one of this pod's.
@@ -28,10 +30,12 @@ pub fn gathering<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Owner> {
 
 /// Returns whether the configuration of the pod's claims names something that gathers nodes.
 pub fn gathers_nodes(cluster: &Cluster, pod: &Pod) -> bool {
-    claim_names(pod).any(|name| {
-        name.find(cluster)
-            .is_some_and(|claim| has_domain(&claim.spec, serde_json::Value::is_string))
-    })
+    claim_names(pod).any(|name| name.find(cluster).is_some_and(|claim| names_domain(&claim.spec)))
+}
+
+/// Returns whether the configuration of a claim names something that gathers nodes, whose controller has written it then.
+pub fn names_domain(spec: &ClaimSpec) -> bool {
+    has_domain(spec, serde_json::Value::is_string)
 }
 
 fn is_gathered(cluster: &Cluster, pod: &Pod, owner: &Owner, gathers: &Gathers) -> bool {
@@ -88,15 +92,31 @@ pub fn incomplete(owner: &Owner) -> Option<Incomplete> {
         wanted: gathers.wanted,
         ready,
         there: gathers.there.clone(),
+        is_of_node: false,
     })
 }
 
-/// Returns what `owner` lacks on a node, where it waits for no number of nodes: its pods start where their own node is ready.
+/// Returns what `owner` lacks on a node whose pods wait for that alone: where it waits for no number of nodes, or where the node stays behind
+/// others, or behind the last one to come. Drivers before 25.8 report no status of nodes, and wait for all; those since wait for the pod's own node
+/// (`cmd/compute-domain-kubelet-plugin/computedomain.go`, `isCurrentNodeReadyInStatus`, of NVIDIA's driver), which may wait for the number of nodes
+/// first, if its feature `IMEXDaemonsWithDNSNames` is off.
 pub fn unready(owner: &Owner, node: &Str) -> Option<Incomplete> {
-    let gathers = owner.gathers.as_ref().filter(|gathers| gathers.wanted == 0)?;
+    let gathers = owner.gathers.as_ref()?;
     let mut there = gathers.there.iter();
-    let is_ready = there.any(|(name, status)| name == node && (status.is_empty() || *status == "Ready"));
-    (!is_ready).then(Incomplete::default)
+    let own = there.clone().find(|(name, _)| name == node);
+    let keeps = match own.map_or("", |(_, status)| status.as_str()) {
+        "Ready" => false,
+        "" => gathers.wanted == 0,
+        _ => {
+            let has_all = i64::try_from(gathers.there.len()).is_ok_and(|there| there >= gathers.wanted);
+            has_all || there.any(|(_, status)| *status == "Ready")
+        }
+    };
+    keeps.then(|| Incomplete {
+        wanted: gathers.wanted,
+        is_of_node: true,
+        ..Incomplete::default()
+    })
 }
 
 /// The other pods whose nodes are gathered with that of `pod`.

@@ -12,7 +12,7 @@ use dra_model::{DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
     Attaching, Behind, BrokenLink, Cause, KeptOff, Maker, Plugin, has_logs, has_stopped, has_word, is_ready,
 };
-use dra_rules::owners::{Incomplete, OwnerName};
+use dra_rules::owners::{Incomplete, OwnerName, names_domain};
 use dra_rules::reservation::{Origin, may_run};
 use dra_rules::scheduling::daemon_tolerations;
 
@@ -70,6 +70,7 @@ impl About<'_, '_> {
     ) -> Advice {
         if kept_off.is_none()
             && let Some(daemon) = self.stages.daemon(self.pod)
+            && daemon.is_stuck()
         {
             let key = daemon.pod.key();
             return Advice::by_hand("RepairContainer", of_pod(&key), words::get_daemon_ready(&key))
@@ -93,9 +94,14 @@ impl About<'_, '_> {
             }
             (None, None) => {
                 let others: Vec<String> = others.iter().map(of_pod).collect();
-                let node = (lacks.wanted == 0).then_some(self.node);
-                let text = words::gather(&owner.to_string(), &others, node);
-                self.of_events("GatherNodes", self.of_owner(owner), text)
+                let node = lacks.is_of_node.then_some(self.node);
+                let daemon = node.and_then(|_| self.unready_daemon());
+                let text = words::gather(&owner.to_string(), &others, node, daemon.as_ref());
+                let advice = self.of_events("GatherNodes", self.of_owner(owner), text);
+                match daemon {
+                    Some(daemon) => advice.look(logs_of(&daemon)),
+                    None => advice,
+                }
             }
         }
     }
@@ -114,12 +120,15 @@ impl About<'_, '_> {
     }
 
     fn await_devices(&self, owner: Option<&OwnerName>) -> Advice {
-        let mut daemons = self.stages.daemon_pods(self.pod);
-        let daemon = daemons
-            .find(|daemon| !is_ready(daemon))
-            .map(|daemon| daemon.key());
-        let text = words::await_devices(self.node, owner, daemon.as_ref());
+        let text = words::await_devices(self.node, owner, self.unready_daemon().as_ref());
         self.of_events("AwaitDriver", self.of_node(), text)
+    }
+
+    /// The pod on the node that is not ready there for what gathers it.
+    fn unready_daemon(&self) -> Option<Key> {
+        let mut daemons = self.stages.daemon_pods(self.pod);
+        let daemon = daemons.find(|daemon| !is_ready(daemon))?;
+        Some(daemon.key())
     }
 
     pub(super) fn unprepare_fails(&self, drivers: &[(Str, Plugin)]) -> Advice {
@@ -227,7 +236,10 @@ impl About<'_, '_> {
 
     /// The object with the configuration that users have written for the drivers of the pod's devices, as messages call it.
     fn configured(&self) -> Option<String> {
-        self.stages.claims(self.pod).find_map(|claim| {
+        // The controller of a ComputeDomain writes what names it.
+        let claims = self.stages.claims(self.pod);
+        let mut claims = claims.filter(|claim| !names_domain(&claim.spec));
+        claims.find_map(|claim| {
             let of_claim = claim.spec.devices.config.iter();
             let mut configs = of_claim.filter_map(|config| config.opaque.as_ref());
             configs

@@ -100,11 +100,19 @@ pub(in super::super) fn leave_domain(node: &str, uid: &str, domain: Option<&Key>
     )
 }
 
-/// An owner that waits for nodes: what it is, and the pods that have none; or the only node that matters.
-pub(in super::super) fn gather(owner: &str, others: &[String], node: Option<&str>) -> Text {
+/// An owner that waits for nodes: what it is, and the pods that have none; or the only node that matters, with the pod that is not ready there for it.
+pub(in super::super) fn gather(
+    owner: &str,
+    others: &[String],
+    node: Option<&str>,
+    daemon: Option<&Key>,
+) -> Text {
     if let Some(node) = node {
+        let daemon = daemon.map_or_else(String::new, |daemon| {
+            format!(", where pod/{daemon} is not ready for it")
+        });
         return Text::new(
-            format!("get {owner} ready on {node}"),
+            format!("get {owner} ready on {node}{daemon}"),
             "a node is ready when the pod of the driver there for it is; the kubelet retries automatically",
         );
     }

@@ -97,11 +97,11 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
                     domain_text(uid, other.as_ref())
                 )
             });
-            let missing = match (lacks.wanted, node.as_str()) {
-                (0, "") => format!(
+            let missing = match (lacks.is_of_node, node.as_str()) {
+                (true, "") => format!(
                     "{owner} is not ready on their nodes, and its pods do not start there until it is"
                 ),
-                (0, node) => {
+                (true, node) => {
                     format!("{owner} is not ready on {node}, and its pods do not start there until it is")
                 }
                 _ => nodes_missing(owner, lacks, others),
