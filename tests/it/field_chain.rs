@@ -4643,6 +4643,18 @@ const CASES: &[Case] = &[
         has: &[],
         has_not: &["Error", "correct the configuration"],
     },
+    // An earlier call keeps the driver's lock: that is not about the configuration.
+    Case {
+        ask: "explain pod/virt-launcher-vm9-x2k4p -n=vms --complete --now=2026-11-30T12:00:00Z",
+        file: "lock-of-a-driver-is-held",
+        code: 1,
+        has: &[
+            "1. ask the owner of driver gpu.nvidia.com to check which earlier call keeps its lock",
+            "pod/gpu-operator/nvidia-dcgm-exporter-qhftq may use it without a claim",
+            "kubectl logs pod/dra-driver-nvidia-gpu-kubelet-plugin-v9v9v",
+        ],
+        has_not: &["correct the configuration", "delete pod/"],
+    },
     Case {
         ask: "explain pod/test-pod -n=gpu-test-mps --complete",
         file: "daemon-of-a-claim-is-refused",

@@ -1,6 +1,7 @@
 //! Drivers that are not there or refuse, and nodes that others have to gather first.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -8,9 +9,10 @@ use super::super::words::advice::{self as words, Restore, Unprepared};
 use super::about::{About, Advice, logs, logs_of, named, of_pod, pods_on};
 use crate::remedy::{Remedy, UNATTACHABLE, can_taint, replace_pods};
 use crate::script::{Command, Resource, describe, describe_device, describe_node, keep_off_device, patch};
-use dra_model::{DeviceId, Key, Kind, Pod, Str, Taint};
+use dra_model::{Config, DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
-    Attaching, Behind, BrokenLink, Cause, KeptOff, Maker, Plugin, has_logs, has_stopped, has_word, is_ready,
+    Attaching, Behind, BrokenLink, Cause, KeptOff, Maker, Plugin, has_logs, has_stopped, has_word, is_pod_of,
+    is_ready,
 };
 use dra_rules::owners::{Incomplete, OwnerName, names_domain};
 use dra_rules::reservation::{Origin, may_run};
@@ -52,12 +54,42 @@ impl About<'_, '_> {
         }
     }
 
-    /// The driver fails or refuses, for all that it says, because of the claim's configuration if it has one.
+    /// The driver fails or refuses. What it says may be about the claim's configuration, if it has one.
     pub(super) fn fails(&self, said: &str) -> Advice {
-        let why = self
-            .configured()
-            .map_or(Unprepared::Refused, Unprepared::Configured);
+        let why = match self.configured() {
+            _ if said.contains("acquiring lock") => Unprepared::Locked(self.may_hold()),
+            Some(object) if is_of_configuration(said) => Unprepared::Configured(object),
+            _ => Unprepared::Refused,
+        };
         self.driver(said, why)
+    }
+
+    /// The pods without claims on the node that are called like the driver of a device to be passed through to a virtual machine, which has to be
+    /// unused for that: monitors have such devices open.
+    fn may_hold(&self) -> Vec<String> {
+        let is_passed = |config: &Config| {
+            let parameters = config.parameters_value();
+            parameters.is_some_and(|parameters| parameters["kind"] == "VfioDeviceConfig")
+        };
+        let configs = self
+            .stages
+            .claims(self.pod)
+            .flat_map(|claim| &claim.spec.devices.config);
+        let mut passed =
+            configs.filter_map(|config| config.opaque.as_ref().filter(|config| is_passed(config)));
+        let Some((config, node)) = passed.next().zip(self.pod.node()) else {
+            return Vec::new();
+        };
+        let plugin = self.stages.plugin(&config.driver, node);
+        let may_hold = |other: &&Arc<Pod>| {
+            let is_plugin = plugin.pod() == Some(&other.key());
+            may_run(other)
+                && other.spec.resource_claims.is_empty()
+                && !is_plugin
+                && is_pod_of(&config.driver, other)
+        };
+        let others: Vec<_> = self.cluster().pods_of_node(node).filter(may_hold).collect();
+        named(&others)
     }
 
     pub(super) fn nodes_missing(
@@ -316,7 +348,30 @@ impl About<'_, '_> {
     }
 }
 
-/// The drivers, any of them.
+/// Returns whether the words of a driver may be about what users have configured. What fails while it applies that is another matter.
+fn is_of_configuration(said: &str) -> bool {
+    const WORDS: [&str; 11] = [
+        "config",
+        "decod",
+        "must be",
+        "not supported",
+        "out of range",
+        "parameter",
+        "profile",
+        "sharing",
+        "strategy",
+        "unmarshal",
+        "unsupported",
+    ];
+    let said = said.to_ascii_lowercase();
+    let applied = said
+        .rsplit_once("config: ")
+        .filter(|(before, _)| before.contains("applying"));
+    let said = applied.map_or(&*said, |(_, behind)| behind);
+    WORDS.iter().any(|word| said.contains(word))
+}
+
+/// Several drivers, where each may be meant.
 fn either<'d>(drivers: impl IntoIterator<Item = &'d Str>) -> String {
     drivers
         .into_iter()

@@ -52,7 +52,7 @@ impl About<'_, '_> {
             Cause::DriverFails {
                 is_left_out: true, ..
             } => self.left_out(),
-            Cause::DriverFails { .. } => self.fails(""),
+            Cause::DriverFails { text, .. } => self.fails(text),
             Cause::UnprepareFails { drivers } => self.unprepare_fails(drivers),
             Cause::Claim(problem) => self.of_claim(problem),
             Cause::DriverDown { drivers, .. } => self.down(drivers),

@@ -50,6 +50,22 @@ pub(in super::super) fn prepare(drivers: &BTreeSet<&Str>, why: Unprepared) -> Te
                 "the kubelet retries automatically with the configuration that the claim was created with: a corrected one needs a new claim and pod",
             );
         }
+        Unprepared::Locked(holders) => {
+            let holders = if holders.is_empty() {
+                String::new()
+            } else {
+                let holders = some(&holders);
+                format!(
+                    "; a device has to be unused before it is passed through to a virtual machine, and {holders} may use it without a claim"
+                )
+            };
+            return Text::new(
+                ask_owner(&driver, "check which earlier call keeps its lock"),
+                format!(
+                    "a call of the driver has not returned, and keeps its lock meanwhile: the log of its pod has what that call waits for. A restart of that pod releases the lock, until the next call waits for the same{holders}"
+                ),
+            );
+        }
         Unprepared::Refused => (
             "act on the driver's message",
             "it has to prepare the devices; the kubelet retries automatically",
@@ -145,6 +161,8 @@ pub(in super::super) enum Unprepared {
     Refused,
     /// The same, and the object with this name has configuration for it.
     Configured(String),
+    /// An earlier call keeps the driver's lock, and these pods may have its device.
+    Locked(Vec<String>),
     /// It reports no error.
     LeftOut,
     /// The container runtime finds no CDI file of the driver.
