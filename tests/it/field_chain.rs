@@ -4655,6 +4655,29 @@ const CASES: &[Case] = &[
         ],
         has_not: &["correct the configuration", "delete pod/"],
     },
+    // A volume is on another node, where a pod still uses it.
+    Case {
+        ask: "explain pod/serve-7c9db8954b-bbbbb -n=llm --complete --now=2026-11-30T12:00:00Z",
+        file: "volume-of-a-pod-on-a-silent-node",
+        code: 1,
+        has: &[
+            "Note: pod/llm/serve-7c9db8954b-aaaaa: node/ip-10-1-56-237 is not ready: its kubelet has stopped reporting",
+            "1. end the pod that uses the volume on another node: pod/llm/serve-7c9db8954b-aaaaa",
+            "a forced deletion does not stop the containers",
+            "node.kubernetes.io/out-of-service:NoExecute",
+        ],
+        has_not: &["fix the volumes", "--force"],
+    },
+    Case {
+        ask: "explain pod/serve-7c9db8954b-bbbbb -n=llm --complete --now=2026-11-30T12:00:00Z",
+        file: "volume-of-a-running-pod",
+        code: 1,
+        has: &[
+            "1. end the pod that uses the volume on another node: pod/llm/serve-7c9db8954b-aaaaa",
+            "ReadWriteMany",
+        ],
+        has_not: &["fix the volumes", "out-of-service"],
+    },
     Case {
         ask: "explain pod/test-pod -n=gpu-test-mps --complete",
         file: "daemon-of-a-claim-is-refused",

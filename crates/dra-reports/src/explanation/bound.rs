@@ -358,6 +358,7 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
             let awaited = match &stuck.cause {
                 Cause::PrepareRefused { text, .. } => stages.awaited(pod, text),
                 Cause::NodesMissing { .. } => stages.daemon(pod),
+                Cause::VolumesNotMounted { text } => stages.user_of_volume(pod, text),
                 _ => None,
             };
             if let Some(awaited) = awaited
@@ -366,7 +367,8 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
                 let key = awaited.pod.key();
                 let text = cause_text(&why.cause, &Subject::of(awaited.pod));
                 report.notes.push(match why.cause {
-                    Cause::NotReady { .. } => words::lasting_holder(&key, &text),
+                    // It may run.
+                    Cause::NotReady { .. } | Cause::NodeSilent { .. } => words::lasting_holder(&key, &text),
                     _ => words::idle(&key, &text),
                 });
                 let restarted = stages.restarted(awaited.pod);

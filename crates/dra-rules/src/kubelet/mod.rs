@@ -55,7 +55,7 @@ pub use problems::{Problem, Problems, problems, rests_on};
 pub use publishing::{BrokenLink, Maker, Refused, fewer_than_alike, known_drivers};
 pub use reach::{nodes_of_devices, nodes_of_slice, publishes_for};
 pub use refusal::Behind;
-pub use said::{Unread, has_word, injects_own, missing_object, unreachable_registry};
+pub use said::{Unread, has_word, injects_own, is_attached_elsewhere, missing_object, unreachable_registry};
 
 /// Progress of a pod's devices on its node.
 #[derive(
@@ -391,6 +391,12 @@ impl<'c> Stages<'c> {
         };
         let others = self.cluster.pods().filter(|other| other.node() == pod.node());
         others.filter(is_named).find_map(|other| self.stuck(other))
+    }
+
+    /// The pod that uses a volume of `pod` on another node, as far as the controller that attaches volumes says so in `text`.
+    pub fn user_of_volume(&self, pod: &Pod, text: &str) -> Option<PodStage<'c>> {
+        let name = said::user_of_volume(text)?;
+        self.of_any(self.cluster.pod(&pod.metadata.beside(&name.into()))?)
     }
 
     fn of_any(&self, pod: &'c Arc<Pod>) -> Option<PodStage<'c>> {

@@ -346,6 +346,23 @@ pub fn unreachable_registry(text: &str) -> Option<(&str, &str)> {
     (!host.is_empty()).then_some((host, error))
 }
 
+/// Returns whether a volume is not attached as another node has it. Mirrors `attachdetach/reconciler/reconciler.go`, `reportMultiAttachError`, v1.37.2, and
+/// its words of earlier releases.
+pub fn is_attached_elsewhere(text: &str) -> bool {
+    ["Multi-Attach error", "Waiting for detach for volume"]
+        .iter()
+        .any(|begin| text.starts_with(begin))
+}
+
+/// The first pod of the namespace that uses the volume there, as far as it is named.
+pub(super) fn user_of_volume(text: &str) -> Option<&str> {
+    let (_, names) = text.split_once(" is already used by pod(s) ")?;
+    names
+        .split([',', ' '])
+        .next()
+        .filter(|_| is_attached_elsewhere(text))
+}
+
 /// The Secret or ConfigMap that the kubelet does not find, or a key of it: its resource, its name and the key. Mirrors `kubelet/kubelet_pods.go`,
 /// `makeEnvironmentVariables`, v1.37.2, and the errors of the API server.
 pub fn missing_object(text: &str) -> Option<(&'static str, &str, Option<&str>)> {

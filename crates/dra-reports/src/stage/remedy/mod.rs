@@ -11,12 +11,12 @@ use about::{About, of_pod};
 
 use super::words::advice::{self as words, Unprepared};
 use crate::remedy::{Remedy, drop_finalizers, place_again};
-use crate::script::{Command, delete, describe_device};
+use crate::script::{Command, delete, describe, describe_device};
 use crate::words::delete_rule;
 use dra_model::{Key, Kind, Str};
 use dra_rules::kubelet::{
-    Cause, Due, PodStage, Problem, Stages, Unread, controllers, crashing_daemons, is_ready, lacks_network,
-    missing_object, refuses_host_network,
+    Cause, Due, PodStage, Problem, Stages, Unread, controllers, crashing_daemons, is_attached_elsewhere,
+    is_ready, lacks_network, missing_object, refuses_host_network,
 };
 use dra_rules::reservation::{Lacks, Unusable, unmade};
 use dra_rules::scheduling::other_scheduler;
@@ -82,14 +82,20 @@ impl About<'_, '_> {
                 Advice::by_hand("AwaitKubelet", self.of_node(), words::await_kubelet()).look(pods_on(node))
             }
             Cause::VolumesNotMounted { text } => {
-                // Of `attachdetach/reconciler/reconciler.go`, `reportMultiAttachError`, v1.37.2.
-                let is_elsewhere = text.starts_with("Multi-Attach error");
+                let user = self.stages.user_of_volume(pod, text);
                 let how = match missing_object(text) {
                     Some(missing) => words::create_object(pod, missing),
-                    None if is_elsewhere => words::detach(),
+                    None if is_attached_elsewhere(text) => {
+                        let user = user.as_ref().map(|user| (&**user.pod, user.is_stuck()));
+                        words::detach(user)
+                    }
                     None => words::mount(),
                 };
-                self.of_events("MountVolumes", self.of_pod(), how)
+                let advice = self.of_events("MountVolumes", self.of_pod(), how);
+                match user {
+                    Some(user) => advice.look(describe(Kind::Pod, &user.pod.key())),
+                    None => advice,
+                }
             }
             Cause::OwnershipChanges { .. } => {
                 let (_, owner) = self.made_from();

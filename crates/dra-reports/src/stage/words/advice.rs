@@ -262,13 +262,22 @@ pub(in super::super) fn await_ownership(owner: Option<&OwnerName>) -> Text {
     )
 }
 
-/// A volume that another node still has.
-pub(in super::super) fn detach() -> Text {
-    Text::new(
-        "end the pod that uses the volume on another node",
-        "it is detached once that pod has ended; if its node is down for good, an administrator taints the node with \
-         node.kubernetes.io/out-of-service:NoExecute, or deletes it",
-    )
+/// A volume that another node still has, and the pod that uses it there, with whether something keeps that pod from ending or running.
+pub(in super::super) fn detach(user: Option<(&Pod, bool)>) -> Text {
+    const MESSAGE: &str = "end the pod that uses the volume on another node";
+    const DOWN: &str = "if its node is down for good, an administrator taints the node with node.kubernetes.io/out-of-service:NoExecute, or deletes it";
+    let message = user.map_or_else(
+        || MESSAGE.to_owned(),
+        |(user, _)| format!("{MESSAGE}: pod/{}", user.key()),
+    );
+    let how = match user {
+        Some((user, false)) if !user.metadata.is_deleting() => {
+            "a ReadWriteOnce volume is attached to one node at a time: the owner needs one replica with strategy Recreate, a volume for each pod, or a volume with access mode ReadWriteMany".to_owned()
+        }
+        Some((_, true)) => format!("it is detached once that pod has ended, and a forced deletion does not stop the containers; {DOWN}"),
+        _ => format!("it is detached once that pod has ended; {DOWN}"),
+    };
+    Text::new(message, how)
 }
 
 /// A sandbox that the container runtime does not create.
