@@ -4678,6 +4678,17 @@ const CASES: &[Case] = &[
         ],
         has_not: &["fix the volumes", "out-of-service"],
     },
+    // Two replicas share a claim that the driver binds to one container.
+    Case {
+        ask: "explain deployment/upf -n=telco --complete --now=2026-11-30T12:00:00Z",
+        file: "claim-of-cpus-of-two-replicas",
+        code: 1,
+        has: &[
+            "1. give each pod of Deployment upf a claim of its own: resourceClaimTemplateName in place of resourceClaimName upf-cpus",
+            "pod/telco/upf-6c5d9f7b8-aa111 has the claim",
+        ],
+        has_not: &["fix container main"],
+    },
     Case {
         ask: "explain pod/test-pod -n=gpu-test-mps --complete",
         file: "daemon-of-a-claim-is-refused",

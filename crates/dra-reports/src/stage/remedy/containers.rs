@@ -45,7 +45,16 @@ impl About<'_, '_> {
         if let Some(missing) = missing_object(text) {
             return self.repair(words::create_object(self.pod, missing));
         }
-        if let Some((claim, other)) = self.bound_to_another(container, text) {
+        let claim = self.bound_claim(text);
+        let mut others = self.beside().into_iter();
+        if let Some(claim) = &claim
+            && let Some(other) = others.find(|other| has_word(text, &other.metadata.uid))
+        {
+            return self.of_template("CorrectPods", |owner| {
+                words::own_claim(claim, &other.key(), owner)
+            });
+        }
+        if let Some((claim, other)) = claim.zip(self.other_container(container, text)) {
             return self.of_template("CorrectPods", |owner| {
                 words::one_container(&claim, container, &other, owner)
             });
@@ -150,14 +159,19 @@ impl About<'_, '_> {
         job.condition("Failed", "True").map(|_| job.key.clone())
     }
 
-    /// The claim of the pod whose UID a text about container `own` has, and the other container of the pod that it names: a driver that serves
-    /// one container with a claim has bound it to that.
-    fn bound_to_another(&self, own: &str, text: &str) -> Option<(Key, Str)> {
+    /// The claim of the pod whose UID a text about a container has: a driver that serves one container with a claim has bound it to another pod or
+    /// container, if the text names one.
+    fn bound_claim(&self, text: &str) -> Option<Key> {
         let mut claims = self.stages.claims(self.pod);
         let claim = claims.find(|claim| has_word(text, &claim.metadata.uid))?;
+        Some(claim.key())
+    }
+
+    /// A container with a claim other than `own` that a text names.
+    fn other_container(&self, own: &str, text: &str) -> Option<Str> {
         let mut others = self.pod.spec.containers.iter().filter(|other| other.name != *own);
         let other = others.find(|other| !other.resources.claims.is_empty() && has_word(text, &other.name))?;
-        Some((claim.key(), other.name.clone()))
+        Some(other.name.clone())
     }
 
     /// What a program has said at its end, where that shows what is wrong: of the kernel, and of CUDA with its number or the name of that.

@@ -518,6 +518,21 @@ pub(in super::super) fn one_container(
     )
 }
 
+/// A claim that a driver has bound to another pod.
+pub(in super::super) fn own_claim(claim: &Key, other: &Key, owner: Option<&OwnerName>) -> Text {
+    let message = match owner {
+        Some(owner) => format!(
+            "give each pod of {owner} a claim of its own: resourceClaimTemplateName in place of resourceClaimName {}",
+            claim.name
+        ),
+        None => format!("give the pod a claim of its own, in place of claim/{claim}"),
+    };
+    Text::new(
+        message,
+        format!("pod/{other} has the claim, and the driver binds it to one container of one pod only"),
+    )
+}
+
 /// A container that was ended for its use of memory.
 pub(in super::super) fn out_of_memory(container: &str) -> Text {
     Text::new(
