@@ -4689,6 +4689,18 @@ const CASES: &[Case] = &[
         ],
         has_not: &["fix container main"],
     },
+    // What installs files for the driver was replaced after the driver's pod had started.
+    Case {
+        ask: "explain pod/gen-6c5d9f7b8-w8w8w -n=infer --complete --now=2026-11-30T12:00:00Z",
+        file: "driver-older-than-its-toolkit",
+        code: 1,
+        has: &[
+            "1. restart pod/dra-driver-nvidia-gpu/dra-driver-nvidia-gpu-kubelet-plugin-k0zx0",
+            "pod/nvidia-gpu-operator/nvidia-container-toolkit-daemonset-9p9p9, which installs what it gives to containers, started at 2026-11-30T10:40:00Z",
+            "pods on the node keep their devices",
+        ],
+        has_not: &["1. ask the owner"],
+    },
     Case {
         ask: "explain pod/test-pod -n=gpu-test-mps --complete",
         file: "daemon-of-a-claim-is-refused",

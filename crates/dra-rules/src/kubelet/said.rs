@@ -197,6 +197,12 @@ pub(super) fn is_of_domain(text: &str) -> bool {
     text.contains("not ready in ComputeDomain")
 }
 
+/// Returns whether a driver refuses a claim as it finds nothing of a device to give to containers, in the words of the CDI library
+/// (`container-device-interface/pkg/cdi/device.go`, `validate`).
+pub(super) fn lacks_edits(text: &str) -> bool {
+    text.contains("empty device edits")
+}
+
 impl<'e> Said<'e> {
     /// Returns what an event of the kubelet about a pod says of its devices; nothing if it is about something else.
     pub(super) fn of_event(event: &'e Event) -> Option<Self> {

@@ -204,7 +204,7 @@ impl<'c> Stages<'c> {
                         }) if !lasts && others.is_empty() && lacks.wanted > 0 => return None,
                         Some(missing) => missing,
                         None => Cause::PrepareRefused {
-                            behind: self.behind(pod, node, &claim),
+                            behind: self.behind(pod, node, &claim, &text),
                             claim,
                             text,
                         },

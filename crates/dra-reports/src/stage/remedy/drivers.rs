@@ -43,9 +43,9 @@ impl About<'_, '_> {
             Some(Behind::OlderPod {
                 pod: own,
                 since,
-                other,
+                newer,
             }) => {
-                let text = words::restart_older(own, self.node, *since, other);
+                let text = words::restart_older(own, self.node, *since, newer);
                 let cluster = self.cluster();
                 let restart = replace_pods(cluster, &own.namespace, cluster.pod(own)).note(text.how);
                 Advice::new("RestartDriver", of_pod(own), text.message, restart).look(logs_of(own))

@@ -6,7 +6,7 @@ use crate::listing::some;
 use crate::words::restore_webhook;
 use dra_model::{DeviceId, Gate, Key, Pod, Str, Taint, Time};
 use dra_rules::kubelet::{
-    BrokenLink, DOMAIN_LABEL, Denial, Doing, KeptOff, Party, STARTING_SECONDS, Unplaced,
+    BrokenLink, DOMAIN_LABEL, Denial, Doing, KeptOff, Newer, Party, STARTING_SECONDS, Unplaced,
 };
 use dra_rules::owners::OwnerName;
 use dra_rules::scheduling::Skips;
@@ -1038,13 +1038,17 @@ pub(in super::super) fn await_start(driver: &str, node: &str) -> Text {
     )
 }
 
-/// A driver whose pod is older than one that works elsewhere.
-pub(in super::super) fn restart_older(pod: &Key, node: &str, since: Time, other: &str) -> Text {
+/// A driver whose pod is older than one that works elsewhere, or than what it depends on.
+pub(in super::super) fn restart_older(pod: &Key, node: &str, since: Time, newer: &Newer) -> Text {
+    let newer = match newer {
+        Newer::Elsewhere(other) => format!("{other}, where the driver prepares claims, has a newer one"),
+        Newer::Installer(other, start) => {
+            format!("pod/{other}, which installs what it gives to containers, started at {start}")
+        }
+    };
     Text::new(
         format!("restart pod/{pod}, the driver's pod on {node}"),
-        format!(
-            "it runs since {since}, and {other}, where the driver prepares claims, has a newer one; pods on the node keep their devices"
-        ),
+        format!("it runs since {since}, and {newer}; pods on the node keep their devices"),
     )
 }
 
