@@ -4701,6 +4701,18 @@ const CASES: &[Case] = &[
         ],
         has_not: &["1. ask the owner"],
     },
+    // A driver keeps a device for a deleted claim, and others are free.
+    Case {
+        ask: "explain pod/bert-0 -n=train --complete --now=2026-11-30T12:00:00Z",
+        file: "device-of-a-deleted-claim-beside-free-ones",
+        code: 1,
+        has: &[
+            "1. ask the owner of driver gpu.nvidia.com to release the devices of the earlier claim",
+            "2. taint gpu.nvidia.com/h100-1/gpu-1 until its driver has released it, and then recreate pod/train/bert-0",
+            "without the taint, the pod may get the same device again",
+        ],
+        has_not: &["restart"],
+    },
     Case {
         ask: "explain pod/test-pod -n=gpu-test-mps --complete",
         file: "daemon-of-a-claim-is-refused",

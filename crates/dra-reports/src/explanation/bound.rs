@@ -9,7 +9,8 @@ use super::items::{ClusterVerdict, FixItem, Holding};
 use super::{explain_pod, word, words};
 use crate::allocation::Settings;
 use crate::stage::{
-    StageFact, StageItem, Subject, advise, cause_text, restarted_text, unknown_text, waits_text,
+    StageFact, StageItem, Subject, advise, advise_besides, cause_text, restarted_text, unknown_text,
+    waits_text,
 };
 use crate::words::{allocated_twice as twice, tainted};
 use dra_allocator::devices::{Taints, is_allocated_twice, says_unhealthy};
@@ -455,5 +456,8 @@ fn leader_set<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Owner> {
 
 /// Adds what ends the cause that keeps the pod where it is.
 fn help(report: &mut Diagnosis, stages: &Stages<'_>, found: &PodStage<'_>) {
-    report.fixes.extend(advise(stages, found).map(FixItem::of_advice));
+    let advice = advise(stages, found)
+        .into_iter()
+        .chain(advise_besides(stages, found));
+    report.fixes.extend(advice.map(FixItem::of_advice));
 }

@@ -9,7 +9,9 @@ mod words;
 
 pub(super) use fact::{StageFact, Subject};
 pub use item::{PodStageItem, StageCount, StageItem, StuckItem};
-pub(super) use remedy::{Advice, advise, logs_of, look_at_link, pods_on, recreate_superseded, with_crashing};
+pub(super) use remedy::{
+    Advice, advise, advise_besides, logs_of, look_at_link, pods_on, recreate_superseded, with_crashing,
+};
 pub(super) use words::advice::link as mend_link;
 pub use words::party_text;
 pub(super) use words::{

@@ -9,7 +9,7 @@ use super::super::words::advice::{self as words, Restore, Unprepared};
 use super::about::{About, Advice, logs, logs_of, named, of_pod, pods_on};
 use crate::remedy::{Remedy, UNATTACHABLE, can_taint, replace_pods};
 use crate::script::{Command, Resource, describe, describe_device, describe_node, keep_off_device, patch};
-use dra_model::{Config, DeviceId, Key, Kind, Pod, Str, Taint};
+use dra_model::{Claim, Config, DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
     Attaching, Behind, BrokenLink, Cause, KeptOff, Maker, Plugin, has_logs, has_stopped, has_word, is_pod_of,
     is_ready,
@@ -322,6 +322,39 @@ impl About<'_, '_> {
             message: words::RECREATE_ALL.to_owned(),
             ..advice
         }
+    }
+
+    /// Keeps pods off the one device of the pod's own claims that the records of its driver still assign to another claim, by its words, where the pool
+    /// has a device without a claim.
+    pub(super) fn avoid(&self, said: &str) -> Option<Advice> {
+        let cluster = self.cluster();
+        let is_own = |claim: &&Arc<Claim>| {
+            claim
+                .metadata
+                .owner_references
+                .iter()
+                .any(|owner| owner.kind == "Pod")
+        };
+        let claims = self.stages.claims(self.pod).filter(is_own);
+        let named = claims
+            .flat_map(|claim| claim.results())
+            .filter(|result| has_word(said, &result.device));
+        let named: BTreeSet<DeviceId> = named.map(|result| result.id()).collect();
+        let device = named
+            .first()
+            .filter(|_| named.len() == 1 && can_taint(cluster.environment()))?;
+        let pool = cluster.pool(&device.pool_id())?;
+        let is_free = |id: &DeviceId| cluster.claims_of_device(id).next().is_none();
+        pool.devices()
+            .find(|(_, other)| is_free(&pool.device_id(&other.name)))?;
+        let text = words::avoid(device, &self.pod.key());
+        let taint = Remedy::command(keep_off_device(device, UNATTACHABLE)).note(text.how);
+        Some(Advice::new(
+            "TaintDevice",
+            format!("device/{device}"),
+            text.message,
+            taint,
+        ))
     }
 
     /// The driver attaches the device, or the scheduler gives it up: automatically, but for the same device again if it still can.

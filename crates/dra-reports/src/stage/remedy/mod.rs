@@ -26,6 +26,20 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
     About::new(stages, stage).map(|about| about.advise())
 }
 
+/// Returns what helps a stuck pod, too, without the party whose turn it is.
+pub(crate) fn advise_besides(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice> {
+    let about = About::new(stages, stage)?;
+    match &about.stuck.cause {
+        Cause::PreparedForDeletedClaim {
+            survivor: None,
+            lasts: true,
+            text,
+            ..
+        } => about.avoid(text),
+        _ => None,
+    }
+}
+
 impl About<'_, '_> {
     fn advise(&self) -> Advice {
         let Self { pod, node, .. } = *self;

@@ -907,6 +907,14 @@ pub(in super::super) fn unattachable(device: &DeviceId, can_taint: bool) -> Text
     Text::new(message, how)
 }
 
+/// A device that its driver still assigns to a deleted claim.
+pub(in super::super) fn avoid(device: &DeviceId, pod: &Key) -> Text {
+    Text::new(
+        format!("taint {device} until its driver has released it, and then recreate pod/{pod}"),
+        "without the taint, the pod may get the same device again",
+    )
+}
+
 /// A device that is not attached in time.
 pub(in super::super) fn attach_in_time(driver: &str) -> Text {
     Text::new(
