@@ -4713,6 +4713,14 @@ const CASES: &[Case] = &[
         ],
         has_not: &["restart"],
     },
+    // The driver does not take a daemon's claim back, whose ComputeDomain was not read.
+    Case {
+        ask: "explain pod/nvbandwidth-cd-pvl9g-kq2zj -n=nvidia-dra-driver-gpu --complete --now=2026-11-30T12:00:00Z",
+        file: "daemon-of-a-domain-that-is-gone",
+        code: 1,
+        has: &["is for the ComputeDomain with UID 0846944b-9e2b-4cf4-a700-bc7b12cd136a, which was not read"],
+        has_not: &["--force", "finalizer"],
+    },
     Case {
         ask: "explain pod/test-pod -n=gpu-test-mps --complete",
         file: "daemon-of-a-claim-is-refused",

@@ -21,6 +21,7 @@ use dra_rules::kubelet::{
     Cause, Due, PodStage, Problems, Stage, Stages, Stuck, Unknown, is_start_error, node_is_gone,
     offered_by_plugin, problems, users_of_plugin,
 };
+use dra_rules::owners::unread_domain;
 use dra_rules::reservation::{claim_names, former_pods, pod_of_entry, unlisted};
 use dra_rules::scheduling::{of_kubelet, of_placed, of_rejected, preemptors};
 
@@ -375,6 +376,13 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
                 let restarted = stages.restarted(awaited.pod);
                 let restarted = restarted.map(|found| words::lasting_holder(&key, &restarted_text(&found)));
                 report.notes.extend(restarted);
+            }
+            if matches!(stuck.cause, Cause::UnprepareFails { .. }) {
+                let unread = stages.claims(pod).filter_map(|claim| {
+                    let uid = unread_domain(cluster, &claim.spec)?;
+                    Some(words::unread_domain(&claim.key(), &uid))
+                });
+                report.notes.extend(unread);
             }
             if matches!(stuck.cause, Cause::NotReady { .. }) {
                 let set = leader_set(cluster, pod).map(|owner| owner.key.name.clone());

@@ -57,6 +57,13 @@ fn is_gathered(cluster: &Cluster, pod: &Pod, owner: &Owner, gathers: &Gathers) -
     templates.any(of_template) || claim_names(pod).any(|name| name.find(cluster).is_some_and(of_claim))
 }
 
+/// Returns the UID of what gathers nodes that the configuration of a claim names, if that was not read: it may not exist any more.
+pub fn unread_domain(cluster: &Cluster, spec: &ClaimSpec) -> Option<String> {
+    let is_read = |uid: &str| cluster.environment().owners.iter().any(|owner| owner.uid == *uid);
+    let mut named = domains(spec).filter_map(|domain| Some(domain.as_str()?.to_owned()));
+    named.find(|uid| !is_read(uid))
+}
+
 /// Returns whether the configuration for the driver names the object.
 fn names(spec: &ClaimSpec, owner: &Owner) -> bool {
     has_domain(spec, |domain| domain == owner.uid.as_str())
@@ -64,15 +71,14 @@ fn names(spec: &ClaimSpec, owner: &Owner) -> bool {
 
 /// Returns whether the configuration for a driver names a domain that `is_meant`.
 fn has_domain(spec: &ClaimSpec, is_meant: impl Fn(&serde_json::Value) -> bool) -> bool {
-    let mut configs = spec
-        .devices
-        .config
-        .iter()
-        .filter_map(|config| config.opaque.as_ref());
-    configs.any(|config| {
-        let parameters = config.parameters_value();
-        parameters.is_some_and(|parameters| is_meant(&parameters["domainID"]))
-    })
+    domains(spec).any(|domain| is_meant(&domain))
+}
+
+/// The domains that the configuration for drivers names, and null where it names none.
+fn domains(spec: &ClaimSpec) -> impl Iterator<Item = serde_json::Value> {
+    let configs = spec.devices.config.iter();
+    let parameters = configs.filter_map(|config| config.opaque.as_ref()?.parameters_value());
+    parameters.map(|parameters| parameters["domainID"].clone())
 }
 
 /// Returns what `owner`, which gathers nodes, lacks; nothing where it is complete.

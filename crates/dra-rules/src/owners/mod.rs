@@ -15,7 +15,8 @@ pub(crate) use budgets::{is_selected, losses};
 pub use ending::{Ending, restarted_with};
 pub(crate) use ending::{Turn, turn};
 pub use gathering::{
-    Incomplete, gathered_with, gathering, gathers_nodes, incomplete, names_domain, too_few_pods, unready, waiting_for,
+    Incomplete, gathered_with, gathering, gathers_nodes, incomplete, names_domain, too_few_pods,
+    unread_domain, unready, waiting_for,
 };
 pub use grouped::{GroupWord, ShutQueue, shut_queue, unplaced_group};
 pub use lineage::{Kinship, LEADER_WORKER_SET, Lineage};

@@ -28,7 +28,7 @@ pub(super) use notes::{
     may_lack_namespaces, may_not_be_simulated, misspelled_driver, no_group, not_even_recreated, nth_pod,
     offered_twice, other_classes, pending_users, placed_before, preempted, preempting, rounded,
     shared_by_all, shared_class, shares_alone, short_gang, stuck_user, tainting, told_by_driver, took_all,
-    unknown_recreated, unread_recreated, upcoming, without_gates,
+    unknown_recreated, unread_domain, unread_recreated, upcoming, without_gates,
 };
 pub(super) use reasons::{ADMIN_ACCESS, brief, keeps_alignment, of_reason};
 pub(super) use waiting::{

@@ -8,7 +8,7 @@ use dra_rules::scheduling::ShortGang;
 use super::super::fact::Speaker;
 use super::super::namesake::Namesake;
 use super::{listed, one_or_many, speaker};
-use crate::allocation::words::pod;
+use crate::allocation::words::{claim, pod};
 use crate::listing::some;
 use crate::script::Resource;
 use crate::words::shared_resource;
@@ -73,6 +73,14 @@ pub(in super::super) fn took_all(claim: &Key, maker: &str, capacity: &str, total
 /// That a pod which another one needs does not run.
 pub(in super::super) fn idle(other: &Key, why: &str) -> String {
     format!("{} is not running: {why}", pod(other))
+}
+
+/// That a driver may need a ComputeDomain that is gone.
+pub(in super::super) fn unread_domain(key: &Key, uid: &str) -> String {
+    format!(
+        "{} is for the ComputeDomain with UID {uid}, which was not read: if it does not exist any more, that may be why the driver does not unprepare the devices",
+        claim(key)
+    )
 }
 
 /// That a pod which has devices does not run.
