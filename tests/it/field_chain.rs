@@ -2096,7 +2096,7 @@ const CASES: &[Case] = &[
         code: 1,
         has: &[
             "pod/ml/notebook may use the same hardware",
-            "1. stop the device plugin that offers nvidia.com/gpu on gpu-1",
+            "1. move pod/ml/notebook off gpu-1, then stop the device plugin that offers nvidia.com/gpu on gpu-1",
         ],
         has_not: &[],
     },
@@ -2106,6 +2106,119 @@ const CASES: &[Case] = &[
         code: 1,
         has: &["DRA037", "pod/ml/notebook"],
         has_not: &[],
+    },
+    // Pods have from a device plugin what counts as free.
+    Case {
+        ask: "explain pod/train-c -n=team --complete --now=2026-11-30T12:00:00Z",
+        file: "plugin-pods-on-free-devices",
+        code: 1,
+        has: &[
+            "2 available devices of class gpu.nvidia.com there are no others: a device plugin offers nvidia.com/gpu on gpu-1, and pod/team/train-a \
+             and pod/team/train-b may have the same hardware from it",
+            "Fits on gpu-1 once pod/team/train-a or pod/team/train-b finishes",
+            "1. move pod/team/train-a and pod/team/train-b off gpu-1, then stop the device plugin that offers nvidia.com/gpu on gpu-1",
+        ],
+        has_not: &["1. stop"],
+    },
+    Case {
+        ask: "devices --free --complete --now=2026-11-30T12:00:00Z",
+        file: "plugin-pods-on-free-devices",
+        code: 0,
+        has: &[
+            "devices of driver gpu.nvidia.com on gpu-1 that no claim holds may be in use: pod/team/train-a, pod/team/train-b have such hardware from \
+             a device plugin (DRA037)",
+        ],
+        has_not: &[],
+    },
+    Case {
+        ask: "status --complete --now=2026-11-30T12:00:00Z",
+        file: "plugin-pods-on-free-devices",
+        code: 0,
+        has: &["that no claim holds may be in use: pod/team/train-a, pod/team/train-b"],
+        has_not: &[],
+    },
+    Case {
+        ask: "explain node/gpu-1 --complete --now=2026-11-30T12:00:00Z",
+        file: "plugin-pods-on-free-devices",
+        code: 0,
+        has: &["that no claim holds may be in use: pod/team/train-a, pod/team/train-b"],
+        has_not: &[],
+    },
+    Case {
+        ask: "describe node/gpu-1 --complete --now=2026-11-30T12:00:00Z",
+        file: "plugin-pods-on-free-devices",
+        code: 0,
+        has: &["DRA037"],
+        has_not: &[],
+    },
+    Case {
+        ask: "devices --free --complete --now=2026-11-28T10:00:00Z",
+        file: "device-plugin-hides-free-devices",
+        code: 0,
+        has: &["Free"],
+        has_not: &["may be in use"],
+    },
+    // A pod with a device from a device plugin fills the memory of it.
+    Case {
+        ask: "explain pod/vllm-6c5d9f7b8-p0q9r -n=serving --complete --now=2026-11-30T12:00:00Z",
+        file: "plugin-pod-fills-the-device",
+        code: 1,
+        has: &[
+            "the pod is bound to eks-g-1, where pod/legacy/triton-0 may use the same hardware, but container main is not running",
+            "1. move pod/legacy/triton-0 off eks-g-1, then stop the device plugin that offers nvidia.com/gpu on eks-g-1",
+        ],
+        has_not: &["1. fix container"],
+    },
+    Case {
+        ask: "explain pod/vllm-6c5d9f7b8-p0q9r -n=serving --complete --now=2026-11-30T12:00:00Z",
+        file: "pod-of-a-plugin-that-is-gone",
+        code: 1,
+        has: &[
+            "where pod/legacy/triton-0 may use the same hardware, but container main is not running",
+            "1. move pod/legacy/triton-0 off eks-g-1 (not tested)",
+        ],
+        has_not: &["1. fix container", "stop the device plugin"],
+    },
+    // A container keeps exiting, and its device is reported unhealthy.
+    Case {
+        ask: "explain pod/embed-7c9db8954b-p0p0p -n=ml --complete --now=2026-11-30T12:00:00Z",
+        file: "container-ends-on-an-unhealthy-device",
+        code: 1,
+        has: &[
+            "the pod is bound to gpu-1, but gpu.nvidia.com/gpu-1/gpu-0 is reported unhealthy: XID 79: GPU has fallen off the bus; container main is \
+             not running: it exited with code 1",
+            "1. taint gpu.nvidia.com/gpu-1/gpu-0, so that new pods get other devices",
+            "2. ask an administrator to repair the device, or to restart node/gpu-1",
+            "3. fix container main",
+        ],
+        has_not: &["Note: gpu.nvidia.com/gpu-1/gpu-0", "Reason:"],
+    },
+    Case {
+        ask: "explain -A --complete --now=2026-11-30T12:00:00Z",
+        file: "container-ends-on-an-unhealthy-device",
+        code: 1,
+        has: &["pod/ml/embed-7c9db8954b-p0p0p: gpu.nvidia.com/gpu-1/gpu-0 is reported unhealthy: XID 79"],
+        has_not: &[],
+    },
+    Case {
+        ask: "explain pod/embed-7c9db8954b-p0p0p -n=ml --emit-fix=1 --complete --now=2026-11-30T12:00:00Z",
+        file: "container-ends-on-an-unhealthy-device",
+        code: 0,
+        has: &[
+            "kubectl dra simulate eviction --driver=gpu.nvidia.com --pool=gpu-1 --device=gpu-0 --key=unhealthy --emit-rule",
+            "NoExecute",
+        ],
+        has_not: &[],
+    },
+    Case {
+        ask: "explain pod/vllm-6f7c9-tt8vd -n=infer --complete --now=2026-11-30T12:00:00Z",
+        file: "health-of-the-kubelet-alone",
+        code: 1,
+        has: &[
+            "but gpu.nvidia.com/gpu-1/gpu-0 is reported unhealthy: XID 79: GPU has fallen off the bus; container main is not running",
+            "1. taint gpu.nvidia.com/gpu-1/gpu-0",
+        ],
+        has_not: &["1. recreate"],
     },
     // Devices of both drivers have another standard attribute.
     Case {

@@ -109,10 +109,16 @@ pub fn devices(
     for id in unpublished {
         items.extend(listing.unpublished(id));
     }
+    let mut warnings = listing.warnings();
+    let free = items
+        .iter()
+        .filter(|item| item.state == DeviceState::Free && item.unavailable.is_empty());
+    let free = free.filter_map(|item| Some((item.driver.clone(), item.node.clone()?)));
+    warnings.beside_plugins(cluster, free.collect());
     DeviceList {
         items,
         whole_pools: selects.is_none() && filter.takes_whole_pools(),
-        warnings: listing.warnings(),
+        warnings,
     }
 }
 

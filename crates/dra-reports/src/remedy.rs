@@ -142,6 +142,9 @@ fn is_of_kubernetes(finalizer: &str) -> bool {
 /// The key of the taint for a device that cannot be attached.
 pub(super) const UNATTACHABLE: &str = "unattachable";
 
+/// The key of the taint for a device that is reported unhealthy.
+pub(super) const UNHEALTHY: &str = "unhealthy";
+
 /// Whether DeviceTaintRules are served and acted on.
 pub(super) fn can_taint(environment: &Environment) -> bool {
     let acts = |component| environment.enabled(component, Gate::DRADeviceTaintRules);

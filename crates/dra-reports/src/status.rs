@@ -372,6 +372,7 @@ pub(super) fn drivers(
     let health = HealthIndex::of(cluster);
     let mut usage = Counting::new(cluster, selection, by);
     let mut drivers: BTreeMap<Str, Counted<'_>> = BTreeMap::new();
+    let mut free = BTreeSet::new();
     for pool in cluster.pools() {
         let counted = drivers
             .entry(pool.id.driver.clone())
@@ -386,13 +387,20 @@ pub(super) fn drivers(
             let id = pool.device_id(&device.name);
             let seen = SeenDevice::of((&inventory, &taints, &health), &facts, &id, (slice, device));
             counted.status.devices.count(&seen);
-            if seen.is_free() {
+            let is_free = seen.is_free();
+            if is_free {
                 counted.free.add(Nodes::of_device(slice, device));
             }
             for reason in seen.unavailable {
                 *counted.unavailable.entry(reason).or_default() += 1;
             }
             let (of_device, _) = node_of(slice, device);
+            free.extend(
+                of_device
+                    .clone()
+                    .filter(|_| is_free)
+                    .map(|node| (id.driver.clone(), node)),
+            );
             usage.device(
                 &inventory,
                 (&id, device),
@@ -413,6 +421,7 @@ pub(super) fn drivers(
         }
         usage.unpublished(&inventory, &id, &mut counted.sums);
     }
+    warnings.beside_plugins(cluster, free);
     // Of a driver that only claims name, nothing is known where slices were not read.
     let are_read = cluster.gap(Kind::ResourceSlice, "").is_none();
     let drivers: Vec<DriverStatus> = drivers

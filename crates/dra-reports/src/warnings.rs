@@ -1,7 +1,10 @@
 //! What a report cannot say, said once.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::words;
-use dra_model::{Cluster, Gap, Kind};
+use dra_model::{Cluster, Gap, Key, Kind, Str};
+use dra_rules::kubelet::beside_driver;
 
 /// Warnings in order of appearance, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,6 +80,24 @@ impl Warnings {
     pub fn unknown_besides(&mut self, what: &str, gap: &Gap) {
         if !self.0.iter().any(|warning| warning.gaps.contains(gap)) {
             self.unknown(what, gap);
+        }
+    }
+
+    /// Adds which pods may have devices that count as free, from device plugins: `free` has the drivers and nodes of such devices.
+    pub(super) fn beside_plugins(&mut self, cluster: &Cluster, free: BTreeSet<(Str, Str)>) {
+        let mut held: BTreeMap<Str, (Vec<Str>, Vec<Key>)> = BTreeMap::new();
+        for (driver, name) in free {
+            let node = cluster.node(&name).into_iter();
+            let used = node.flat_map(|node| beside_driver(cluster, node, &driver));
+            let pods: Vec<Key> = used.flat_map(|(.., users)| users).collect();
+            if !pods.is_empty() {
+                let (nodes, all) = held.entry(driver).or_default();
+                nodes.push(name);
+                all.extend(pods);
+            }
+        }
+        for (driver, (nodes, pods)) in &held {
+            self.add(words::beside_plugins(driver, nodes, pods));
         }
     }
 

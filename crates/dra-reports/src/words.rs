@@ -366,6 +366,19 @@ pub(super) fn left_out(what: &str, count: usize, objects: &str, first: &str, why
     )
 }
 
+/// What a rule does that taints a device which pods use.
+pub(super) const EVICTS_FROM_DEVICE: &str = "evicts the pods that use the device immediately, and keeps other pods off it until the DeviceTaintRule is deleted";
+
+/// That pods may have devices of a driver from a device plugin, which no claim shows.
+pub(super) fn beside_plugins(driver: &Str, nodes: &[Str], pods: &[Key]) -> String {
+    format!(
+        "devices of driver {driver} on {} that no claim holds may be in use: {} {} such hardware from a device plugin (DRA037)",
+        some(nodes),
+        some(pods.iter().map(|pod| format!("pod/{pod}"))),
+        if pods.len() == 1 { "has" } else { "have" }
+    )
+}
+
 // The chain of a driver.
 
 pub(super) fn publishes_nothing(nodes: &[Str], why: &str) -> String {

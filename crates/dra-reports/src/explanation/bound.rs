@@ -3,23 +3,25 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::diagnosis::{Answer, Bound, Diagnosis, Ending, OnNode};
+use super::diagnosis::{Answer, Bound, Diagnosis, Ending, OnNode, Root};
 use super::fact::Fact;
 use super::items::{ClusterVerdict, FixItem, Holding};
 use super::{explain_pod, word, words};
 use crate::allocation::Settings;
 use crate::stage::{
-    StageFact, StageItem, Subject, advise, advise_besides, cause_text, restarted_text, unknown_text,
+    StageFact, StageItem, Subject, advise, advise_besides, cause_text, finds_device_in_use, restarted_text, unknown_text,
     waits_text,
 };
 use crate::words::{allocated_twice as twice, tainted};
 use dra_allocator::devices::{Taints, is_allocated_twice, says_unhealthy};
-use dra_model::{AllocatedDevice, Claim, Cluster, Condition, DeviceId, Key, Kind, Owner, Pod, Str, Time};
+use dra_model::{
+    AllocatedDevice, Claim, Cluster, Condition, DeviceId, Key, Kind, Owner, Pod, Quantity, Str, Time,
+};
 use dra_rules::eviction::{evicting_taint, eviction_of};
 use dra_rules::health::unmet_conditions;
 use dra_rules::kubelet::{
-    Cause, Due, PodStage, Problems, Stage, Stages, Stuck, Unknown, is_start_error, node_is_gone,
-    offered_by_plugin, problems, users_of_plugin,
+    Cause, Due, PodStage, Problems, Stage, Stages, Stuck, Unknown, beside_driver, is_start_error,
+    node_is_gone, problems,
 };
 use dra_rules::owners::unread_domain;
 use dra_rules::reservation::{claim_names, former_pods, pod_of_entry, unlisted};
@@ -227,7 +229,7 @@ fn on_node(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str
         .map(|problem| Fact::Stage(Box::new(StageFact::new(Cause::Claim(problem), pod))));
     report.reasons.extend(facts.map(Into::into));
     if let Some(first) = report.reasons.first() {
-        report.conclude(on_node(OnNode::Stuck(first.fact.clone())));
+        report.conclude(on_node(OnNode::Stuck(first.fact.clone(), None)));
         if let Some(found) = &found {
             help(report, &stages, found);
         }
@@ -347,7 +349,13 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
         }
         _ => {
             let fact = Fact::Stage(Box::new(StageFact::of(stuck, pod)));
-            report.reasons.push(fact.clone().into());
+            let root = root(stages, pod, &stuck.cause);
+            let is_unhealthy = matches!(root, Some(Root::Unhealthy(_)));
+            let reason = match &root {
+                Some(Root::Unhealthy(root)) => root,
+                _ => &fact,
+            };
+            report.reasons.push(reason.clone().into());
             report.conclude(on_node(if stages.is_passing(found) {
                 OnNode::Waits(fact)
             } else if pod.metadata.is_deleting() || found.stage == Stage::Unpreparing {
@@ -355,7 +363,7 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
             } else if found.stage == Stage::Running {
                 OnNode::Endangered(fact)
             } else {
-                OnNode::Stuck(fact)
+                OnNode::Stuck(fact, root)
             }));
             let awaited = match &stuck.cause {
                 Cause::PrepareRefused { text, .. } => stages.awaited(pod, text),
@@ -392,8 +400,9 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
             }
             // A container that ends may do so for its device, or for one that it does not get.
             if matches!(stuck.cause, Cause::ContainerEnds(..)) {
-                let help_besides = |report: &mut Diagnosis, stuck: Stuck| {
-                    report.notes.push(cause_text(&stuck.cause, &Subject::of(pod)));
+                let help_besides = |report: &mut Diagnosis, stuck: Stuck, is_told: bool| {
+                    let note = (!is_told).then(|| cause_text(&stuck.cause, &Subject::of(pod)));
+                    report.notes.extend(note);
                     let besides = PodStage {
                         stuck: Some(stuck),
                         ..found.clone()
@@ -401,16 +410,24 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
                     help(report, stages, &besides);
                 };
                 if let Some(unhealthy) = stages.unhealthy(pod) {
-                    help_besides(report, unhealthy);
+                    help_besides(report, unhealthy, is_unhealthy);
+                    report.fixes.push(FixItem::repair_devices_of(node));
                 }
-                offered_twice(report, stages, pod);
+                if let Some((driver, resource, amount, users)) = offered_twice(stages, pod) {
+                    let note = words::offered_twice(node, resource, amount, driver, &users);
+                    report.notes.push(note);
+                    if !users.is_empty() {
+                        let offered = Some(resource).filter(|_| amount.value() > 0);
+                        report.fixes.push(FixItem::stop_plugin(node, offered, &users));
+                    }
+                }
                 if let Some(cause) = stages.feature_off(pod) {
                     let off = Stuck {
                         cause,
                         since: None,
                         evidence: Vec::new(),
                     };
-                    help_besides(report, off);
+                    help_besides(report, off, false);
                 }
             }
             let lacks_programs = matches!(
@@ -430,28 +447,42 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
     }
 }
 
-/// Tells that a device plugin offers hardware on the node of the pod whose devices the pod has, and has it stopped where other pods have some of it.
-fn offered_twice(report: &mut Diagnosis, stages: &Stages<'_>, pod: &Pod) {
+/// What a device plugin has of the hardware on the node of the pod whose devices the pod has: driver and resource, how much of it is left to offer,
+/// and the pods that have some.
+fn offered_twice<'c>(
+    stages: &Stages<'c>,
+    pod: &'c Pod,
+) -> Option<(&'c Str, &'c Str, &'c Quantity, Vec<Key>)> {
     let cluster = stages.cluster();
-    let Some(node) = pod.node().and_then(|node| cluster.node(node)) else {
-        return;
-    };
+    let node = cluster.node(pod.node()?)?;
     let results = stages.claims(pod).flat_map(|claim| claim.results());
     let drivers: BTreeSet<&Str> = results.map(|result| &result.driver).collect();
     let mut offered = drivers.into_iter().flat_map(|driver| {
-        let offered = offered_by_plugin(node, driver);
-        offered.map(move |(resource, amount)| (driver, resource, amount))
+        let offered = beside_driver(cluster, node, driver);
+        offered.map(move |(resource, amount, users)| (driver, resource, amount, users))
     });
-    let Some((driver, resource, amount)) = offered.next() else {
-        return;
+    offered.next()
+}
+
+/// What makes a container of the pod end, where another fact of the pod shows that.
+fn root<'c>(stages: &Stages<'c>, pod: &'c Arc<Pod>, cause: &Cause) -> Option<Root> {
+    let Cause::ContainerEnds(_, end) = cause else {
+        return None;
     };
-    let (name, users) = (&node.metadata.name, users_of_plugin(cluster, node, resource));
-    report
-        .notes
-        .push(words::offered_twice(name, resource, amount, driver, &users));
-    if !users.is_empty() {
-        report.fixes.push(FixItem::stop_plugin(name, resource));
+    // What has used up its own memory, or has done its work, ends for that.
+    if end
+        .as_ref()
+        .is_some_and(|end| end.exit_code == 0 || end.reason == "OOMKilled")
+    {
+        return None;
     }
+    if let Some(unhealthy) = stages.unhealthy(pod) {
+        let fact = StageFact::of(&unhealthy, pod);
+        return Some(Root::Unhealthy(Fact::Stage(Box::new(fact))));
+    }
+    let is_taken = end.as_ref().is_some_and(|end| finds_device_in_use(&end.message));
+    let (.., users) = offered_twice(stages, pod).filter(|_| is_taken)?;
+    (!users.is_empty()).then_some(Root::Plugin(users))
 }
 
 /// The LeaderWorkerSet that creates workers once the pod, a leader, is ready.

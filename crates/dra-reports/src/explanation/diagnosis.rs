@@ -315,8 +315,8 @@ pub(crate) enum OnNode {
     Ends(Ending),
     /// It does not start yet, for this reason, which passes as things are.
     Waits(Fact),
-    /// It does not start, for this reason.
-    Stuck(Fact),
+    /// It does not start, for this reason, and what is behind that.
+    Stuck(Fact, Option<Root>),
     /// It runs and is in danger.
     Endangered(Fact),
     /// It does not end.
@@ -325,6 +325,15 @@ pub(crate) enum OnNode {
     Hidden(Kind),
     /// Unknown progress, for these reasons.
     Unknown(Vec<String>),
+}
+
+/// What makes a container of a pod end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Root {
+    /// A device of the pod is reported unhealthy.
+    Unhealthy(Fact),
+    /// The container finds its device in use, and these pods may have it from a device plugin.
+    Plugin(Vec<Key>),
 }
 
 /// The end of a pod on its node.
@@ -383,7 +392,7 @@ impl Answer {
             Self::Bound(bound) => match bound.how {
                 OnNode::Starts(_) | OnNode::Runs(_) | OnNode::Ends(_) => ClusterVerdict::Bound,
                 OnNode::Waits(_) => ClusterVerdict::Waits,
-                OnNode::Stuck(_) | OnNode::Endangered(_) | OnNode::NotEnding(_) => ClusterVerdict::Broken,
+                OnNode::Stuck(..) | OnNode::Endangered(_) | OnNode::NotEnding(_) => ClusterVerdict::Broken,
                 OnNode::Hidden(_) | OnNode::Unknown(_) => ClusterVerdict::Unknown,
             },
         }
@@ -396,8 +405,9 @@ impl Answer {
             Self::Gang(gang) => Some(Fact::Gang(gang.clone())),
             Self::NotGone(fact) | Self::Failed(fact) => Some(fact.clone()),
             Self::Bound(bound) => match &bound.how {
-                OnNode::Waits(fact)
-                | OnNode::Stuck(fact)
+                OnNode::Stuck(_, Some(Root::Unhealthy(fact)))
+                | OnNode::Waits(fact)
+                | OnNode::Stuck(fact, _)
                 | OnNode::Endangered(fact)
                 | OnNode::NotEnding(fact) => Some(fact.clone()),
                 _ => None,
@@ -522,6 +532,8 @@ pub(crate) struct HiddenByPlugin {
     pub(super) class: Str,
     /// How many devices of the class are free on the node.
     pub(super) free: usize,
+    /// The pods that may have these devices from the device plugin.
+    pub(super) users: Vec<Key>,
 }
 
 /// A driver that publishes nothing for nodes that a pod could use.

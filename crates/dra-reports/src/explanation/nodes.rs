@@ -281,7 +281,7 @@ impl Explained<'_> {
         self.rules_of_taints(report);
         groups::add_same_pools(report, self.cluster());
         if let Some(hidden) = shortage::hidden_by_plugin(report, self.cluster(), selectors) {
-            let fix = FixItem::stop_plugin(&hidden.node, &hidden.resource);
+            let fix = FixItem::stop_plugin(&hidden.node, Some(&hidden.resource), &hidden.users);
             report.fixes.push(fix);
             report.add_beside(Beside::Hidden(hidden));
         }

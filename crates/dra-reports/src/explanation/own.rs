@@ -85,7 +85,7 @@ impl Answer {
             Self::NotGone(fact) | Self::Failed(fact) => fact.erase(own),
             Self::Bound(bound) => match &mut bound.how {
                 OnNode::Waits(fact)
-                | OnNode::Stuck(fact)
+                | OnNode::Stuck(fact, _)
                 | OnNode::Endangered(fact)
                 | OnNode::NotEnding(fact) => fact.erase(own),
                 _ => {}

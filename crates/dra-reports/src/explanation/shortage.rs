@@ -14,6 +14,7 @@ use super::items::{DeviceCount, Holding};
 use crate::driver_chain::is_unmatched;
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, RuledOut};
 use dra_model::{AllocationMode, Claim, Cluster, Component, DeviceRequest, Gate, Key, Pod, Pool, Str, Taint};
+use dra_rules::kubelet::users_of_plugin;
 use dra_rules::scheduling::{self, Cycle, Plain, matches_affinity};
 
 /// That a claim of the pod is allocated for a node on which something else keeps the pod from running.
@@ -397,7 +398,9 @@ pub(super) fn hidden_by_plugin(
         };
         let free = free(&inventory, selectors, cluster.pools().filter(of_node), &class);
         let is_enough = i64::try_from(free).is_ok_and(|free| free >= lack.wanted.value());
+        let of_cluster = cluster.node(&node.node)?;
         (is_enough && lack.total.value() > 0).then(|| HiddenByPlugin {
+            users: users_of_plugin(cluster, of_cluster, &lack.resource),
             node: node.node.clone(),
             resource: lack.resource.clone(),
             class,

@@ -12,10 +12,11 @@ use super::finding::{Subject, claim_key, slice_key};
 use super::reservations::free;
 use super::stages::stages;
 use super::{Code, Finding, Look, Severity, words};
-use crate::remedy::{Remedy, can_taint};
+use crate::remedy::{Remedy, UNHEALTHY, can_taint};
 use crate::script::{
     Command, describe_device, describe_pool, evict_from_device, field_selector, taint_device,
 };
+use crate::words::EVICTS_FROM_DEVICE;
 use crate::{ClaimNode, HealthReport};
 use dra_allocator::devices::{Holder, PoolCounters, is_allocated_twice};
 use dra_model::{Claim, Cluster, Device, DeviceId, Key, Kind, Pool, Quantity, Str};
@@ -326,14 +327,14 @@ fn unhealthy(look: &mut Look<'_>) {
         let finding = Finding::new(Code::DeviceUnhealthy, Subject::device(device), message);
         let finding = if can_taint(look.cluster.environment()) {
             finding
-                .fix(evict_from_device(device, "unhealthy"))
-                .note(words::EVICTS_FROM_DEVICE)
+                .fix(evict_from_device(device, UNHEALTHY))
+                .note(EVICTS_FROM_DEVICE)
         } else {
             finding.ask_driver(&device.driver, words::TAINT_AND_DELETE)
         };
         found.push(
             finding
-                .look(taint_device(device, "unhealthy"))
+                .look(taint_device(device, UNHEALTHY))
                 .joins(pods)
                 .joins(claims.into_iter().map(claim_key)),
         );

@@ -16,8 +16,8 @@ use dra_model::{
     Cluster, Component, Gate, INSTANCE_TYPE, Key, Kind, Meta, Node, Pod, Pool, PoolId, Slice, Str,
 };
 use dra_rules::kubelet::{
-    BrokenLink, KeptOff, STARTING_SECONDS, daemon_set_of, is_called_plugin, is_pod_of, is_ready, kept_off,
-    known_drivers, nodes_of_devices, nodes_of_slice, offered_by_plugin, republishing, users_of_plugin,
+    BrokenLink, KeptOff, STARTING_SECONDS, beside_driver, daemon_set_of, is_called_plugin, is_pod_of,
+    is_ready, kept_off, known_drivers, nodes_of_devices, nodes_of_slice, republishing,
 };
 use dra_rules::scheduling::{classes_of_resources, is_waited_for};
 
@@ -434,10 +434,10 @@ fn hardware_twice(look: &mut Look<'_>) {
             continue;
         };
         for driver in drivers {
-            for (resource, amount) in offered_by_plugin(node, driver) {
+            for (resource, amount, users) in beside_driver(cluster, node, driver) {
                 let class = classes.get(resource).and_then(|classes| classes.first());
-                let class = class.filter(|_| by_class).map(|class| &class.metadata.name);
-                let users = users_of_plugin(cluster, node, resource);
+                let decides = by_class && amount.value() > 0;
+                let class = class.filter(|_| decides).map(|class| &class.metadata.name);
                 let message = words::hardware_twice(resource, amount, driver, &users, class);
                 look.add(
                     Finding::new(Code::HardwareTwice, Subject::node(node), message)

@@ -398,8 +398,6 @@ pub(super) fn unhealthy(report: &HealthReport, holders: &BTreeSet<Key>) -> Strin
     )
 }
 
-pub(super) const EVICTS_FROM_DEVICE: &str = "evicts the pods that use the device immediately, and keeps other pods off it until the DeviceTaintRule is deleted";
-
 pub(super) const TAINT_AND_DELETE: &str = "to taint the device, and then delete the pods that use it";
 
 // A driver that is to be removed.

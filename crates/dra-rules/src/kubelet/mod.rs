@@ -50,7 +50,7 @@ pub use drivers::{
 };
 pub use heartbeat::{Heartbeat, ailment, without_network};
 use heartbeat::{is_of_runtime, why_not_ready};
-pub use plugin::{offered_by_plugin, users_of_plugin};
+pub use plugin::{beside_driver, offered_by_plugin, users_of_plugin};
 pub use problems::{Problem, Problems, problems, rests_on};
 pub use publishing::{BrokenLink, Maker, Refused, fewer_than_alike, known_drivers};
 pub use reach::{nodes_of_devices, nodes_of_slice, publishes_for};

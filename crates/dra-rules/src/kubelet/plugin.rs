@@ -11,6 +11,19 @@ pub fn offered_by_plugin<'n>(node: &'n Node, driver: &str) -> impl Iterator<Item
     allocatable.filter(move |(resource, amount)| amount.value() > 0 && is_same_hardware(driver, resource))
 }
 
+/// The extended resources of the node whose device plugin offers hardware of the driver, or has given some to pods, with their amounts and these pods.
+pub fn beside_driver<'n>(
+    cluster: &'n Cluster,
+    node: &'n Node,
+    driver: &str,
+) -> impl Iterator<Item = (&'n Str, &'n Quantity, Vec<Key>)> {
+    let resources = node.status.allocatable.iter();
+    let resources = resources.filter(move |(resource, _)| is_same_hardware(driver, resource));
+    let used =
+        resources.map(|(resource, amount)| (resource, amount, users_of_plugin(cluster, node, resource)));
+    used.filter(|(_, amount, users)| amount.value() > 0 || !users.is_empty())
+}
+
 /// The pods on a node that have some of an extended resource from its device plugin.
 pub fn users_of_plugin(cluster: &Cluster, node: &Node, resource: &str) -> Vec<Key> {
     let has_some = |pod: &&Arc<Pod>| {

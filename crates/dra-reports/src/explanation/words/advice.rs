@@ -16,7 +16,8 @@ use super::super::diagnosis::Unserved;
 use super::super::items::FixItem;
 use super::super::namesake::Namesake;
 use super::fixes::{Before, release};
-use super::one_or_many;
+use super::{listed, one_or_many};
+use crate::allocation::words::pod;
 use crate::listing::{selector_terms, some};
 use crate::remedy::Remedy;
 use crate::script::{
@@ -287,15 +288,22 @@ impl FixItem {
         )
     }
 
-    /// Takes a device plugin off a node whose hardware a driver publishes.
-    pub(in super::super) fn stop_plugin(node: &Str, resource: &str) -> Self {
-        Self::by_hand(
-            "StopPlugin",
-            format!("node/{node}"),
-            format!("stop the device plugin that offers {resource} on {node}"),
+    /// Takes a device plugin off a node whose hardware a driver publishes, once the pods have moved that keep what they have from it. None of the
+    /// resource where it offers no more.
+    pub(in super::super) fn stop_plugin(node: &Str, resource: Option<&Str>, users: &[Key]) -> Self {
+        let stop =
+            resource.map(|resource| format!("stop the device plugin that offers {resource} on {node}"));
+        let named = listed(users.iter().map(pod), "and");
+        let moves = (!users.is_empty()).then(|| format!("move {named} off {node}"));
+        let how = if users.is_empty() {
             "while both offer the hardware, kube-scheduler uses the device plugin for pods that request the resource, and neither counts what the \
-             other has allocated; or request the devices by a claim on nodes without a device plugin",
-        )
+             other has allocated; or request the devices by a claim on nodes without a device plugin"
+        } else {
+            "a pod keeps what a device plugin gave it until it ends, and kube-scheduler does not count that for claims: another pod can get the \
+             same hardware before. Then claims can replace the plugin there"
+        };
+        let steps: Vec<String> = moves.into_iter().chain(stop).collect();
+        Self::by_hand("StopPlugin", format!("node/{node}"), steps.join(", then "), how)
     }
 
     /// Has a driver name its pools after the nodes that they are of.
@@ -391,6 +399,16 @@ impl FixItem {
             "what taints the devices removes the taint once they are healthy: a driver automatically, a DeviceTaintRule by its owner",
         );
         Some(fix.look(describe_device(first)))
+    }
+
+    /// Has an unhealthy device of a node repaired.
+    pub(in super::super) fn repair_devices_of(node: &Str) -> Self {
+        Self::by_hand(
+            "RepairDevice",
+            format!("node/{node}"),
+            format!("ask an administrator to repair the device, or to restart node/{node}"),
+            "a restart ends all pods on the node: drain it first",
+        )
     }
 
     /// Has a Deployment run again that may set a binding condition.

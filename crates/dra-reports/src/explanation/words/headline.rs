@@ -9,7 +9,7 @@ use super::super::absence::{Absence, ForNodes, Nearest};
 use super::super::diagnosis::{
     Alike, Among, Answer, Beside, Bound, Cause, Compared, Diagnosis, Ending, GangCause, HiddenByPlugin, Lost,
     NoNeed, NoPods, NodeGroup, NotAll, OnNode, Outdated, Overdue, Place, Republishing, RequestsTogether,
-    StatusProblem, Unserved, Why,
+    Root, StatusProblem, Unserved, Why,
 };
 use super::super::fact::{Brief, Evidence, Fact, Speaker};
 use super::super::failing_end;
@@ -150,7 +150,20 @@ fn of_bound(Bound { node, devices, how }: &Bound) -> String {
         ),
         OnNode::Ends(ending) => ends(node, ending),
         OnNode::Waits(fact) => format!("the pod is bound to {node} and waits: {}", self::fact(fact)),
-        OnNode::Stuck(fact) => format!("the pod is bound to {node}, but {}", self::fact(fact)),
+        OnNode::Stuck(fact, root) => {
+            let (place, but) = match root {
+                None => (String::new(), String::new()),
+                Some(Root::Unhealthy(root)) => (String::new(), format!("{}; ", self::fact(root))),
+                Some(Root::Plugin(users)) => {
+                    let users = listed(users.iter().map(pod), "and");
+                    (
+                        format!(", where {users} may use the same hardware"),
+                        String::new(),
+                    )
+                }
+            };
+            format!("the pod is bound to {node}{place}, but {but}{}", self::fact(fact))
+        }
         OnNode::Endangered(fact) => format!("the pod is running on {node}, but {}", self::fact(fact)),
         OnNode::NotEnding(fact) => format!("the pod is stuck terminating on {node}: {}", self::fact(fact)),
         OnNode::Hidden(kind) => {
@@ -447,10 +460,23 @@ fn besides(cause: &Cause, known: &Beside) -> String {
             resource,
             class,
             free,
-        }) => format!(
+            users,
+        }) if users.is_empty() => format!(
             "{why}; {} of class {class} there {} not used for it, because a device plugin offers {resource} on {node}",
             counted(*free, "available device", "available devices"),
             one_or_many(*free, "is", "are")
+        ),
+        Beside::Hidden(HiddenByPlugin {
+            node,
+            resource,
+            class,
+            free,
+            users,
+        }) => format!(
+            "{why}; {} of class {class} there {} no others: a device plugin offers {resource} on {node}, and {} may have the same hardware from it",
+            counted(*free, "available device", "available devices"),
+            one_or_many(*free, "is", "are"),
+            listed(users.iter().map(pod), "and")
         ),
         Beside::SamePool(pool) => format!(
             "{why}; several nodes publish pool/{pool}, so a device in use on one of them counts as in use on the others, too"

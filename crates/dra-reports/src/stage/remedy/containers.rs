@@ -176,21 +176,6 @@ impl About<'_, '_> {
 
     /// What a program has said at its end, where that shows what is wrong: of the kernel, and of CUDA with its number or the name of that.
     fn exit(&self, text: &str) -> Option<Exit> {
-        const SAID: [(&str, Exit); 7] = [
-            ("exec format error", Exit::Architecture),
-            ("system not yet initialized", Exit::Fabric),
-            ("cudaErrorSystemNotReady", Exit::Fabric),
-            (
-                "forward compatibility was attempted on non supported HW",
-                Exit::NewerDriver,
-            ),
-            ("cudaErrorCompatNotSupportedOnDevice", Exit::NewerDriver),
-            (
-                "CUDA-capable device(s) is/are busy or unavailable",
-                Exit::Exclusive,
-            ),
-            ("cudaErrorDevicesUnavailable", Exit::Exclusive),
-        ];
         let (_, exit) = SAID.iter().find(|(said, _)| text.contains(said))?;
         let is_so = match exit {
             Exit::Exclusive => !self.beside().is_empty(),
@@ -230,13 +215,38 @@ impl About<'_, '_> {
     }
 }
 
-/// Returns whether a program found too little memory of its device, in the words of CUDA or ROCm, or of PyTorch for them.
+/// Texts of programs that end, and what they show.
+const SAID: [(&str, Exit); 7] = [
+    ("exec format error", Exit::Architecture),
+    ("system not yet initialized", Exit::Fabric),
+    ("cudaErrorSystemNotReady", Exit::Fabric),
+    (
+        "forward compatibility was attempted on non supported HW",
+        Exit::NewerDriver,
+    ),
+    ("cudaErrorCompatNotSupportedOnDevice", Exit::NewerDriver),
+    (
+        "CUDA-capable device(s) is/are busy or unavailable",
+        Exit::Exclusive,
+    ),
+    ("cudaErrorDevicesUnavailable", Exit::Exclusive),
+];
+
+/// Returns whether a program found its device, or the memory of it, in use by others.
+pub(crate) fn finds_device_in_use(text: &str) -> bool {
+    let mut said = SAID.iter();
+    lacks_device_memory(text)
+        || said.any(|(said, exit)| matches!(exit, Exit::Exclusive) && text.contains(said))
+}
+
+/// Returns whether a program found too little memory of its device, in the words of CUDA or ROCm, of PyTorch for them, or of vLLM.
 fn lacks_device_memory(text: &str) -> bool {
-    const WORDS: [&str; 4] = [
+    const WORDS: [&str; 5] = [
         "CUDA out of memory",
         "CUDA_ERROR_OUT_OF_MEMORY",
         "cudaErrorMemoryAllocation",
         "HIP out of memory",
+        "Free memory on device",
     ];
     WORDS.iter().any(|words| text.contains(words))
 }

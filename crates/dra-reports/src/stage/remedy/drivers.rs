@@ -7,14 +7,17 @@ use serde_json::{Value, json};
 
 use super::super::words::advice::{self as words, Restore, Unprepared};
 use super::about::{About, Advice, logs, logs_of, named, of_pod, pods_on};
-use crate::remedy::{Remedy, UNATTACHABLE, can_taint, replace_pods};
-use crate::script::{Command, Resource, describe, describe_device, describe_node, keep_off_device, patch};
+use crate::remedy::{Remedy, UNATTACHABLE, UNHEALTHY, can_taint, replace_pods};
+use crate::script::{
+    Command, Resource, describe, describe_device, describe_node, evict_from_device, keep_off_device, patch,
+    taint_device,
+};
 use dra_model::{Claim, Config, DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
     Attaching, Behind, BrokenLink, Cause, KeptOff, Maker, Plugin, has_logs, has_stopped, has_word, is_pod_of,
     is_ready,
 };
-use dra_rules::owners::{Incomplete, OwnerName, names_domain};
+use dra_rules::owners::{Incomplete, OwnerName, comes_back, names_domain};
 use dra_rules::reservation::{Origin, may_run};
 use dra_rules::scheduling::daemon_tolerations;
 
@@ -355,6 +358,24 @@ impl About<'_, '_> {
             text.message,
             taint,
         ))
+    }
+
+    /// The pod leaves a device that is reported unhealthy, which no pod gets meanwhile: by one rule, where its owner makes another pod.
+    pub(super) fn unhealthy(&self, name: &str) -> Advice {
+        let results = self.stages.claims(self.pod).flat_map(|claim| claim.results());
+        let device = results
+            .map(|result| result.id())
+            .find(|id| id.to_string() == name);
+        let can_taint = can_taint(self.cluster().environment()) && comes_back(self.cluster(), self.pod);
+        match device.filter(|_| can_taint) {
+            Some(device) => {
+                let text = words::leave_unhealthy(&device);
+                let taint = Remedy::command(evict_from_device(&device, UNHEALTHY)).note(text.how);
+                Advice::new("TaintDevice", format!("device/{device}"), text.message, taint)
+                    .look(taint_device(&device, UNHEALTHY))
+            }
+            None => self.again(Remedy::by_hand(words::unhealthy(name))),
+        }
     }
 
     /// The driver attaches the device, or the scheduler gives it up: automatically, but for the same device again if it still can.

@@ -5,7 +5,7 @@ mod containers;
 mod drivers;
 
 pub(crate) use about::{Advice, logs_of, look_at_link, pods_on, with_crashing};
-pub(crate) use containers::recreate_superseded;
+pub(crate) use containers::{finds_device_in_use, recreate_superseded};
 
 use about::{About, of_pod};
 
@@ -193,7 +193,7 @@ impl About<'_, '_> {
                 Advice::by_hand("RestoreDriver", target, words::publish(driver, node)).look(pods_on(node))
             }
             Cause::DeviceUnhealthy { device, .. } if !self.stages.is_kept_off(pod, device) => {
-                self.again(Remedy::by_hand(words::unhealthy(device)))
+                self.unhealthy(device)
             }
             Cause::DeviceUnhealthy { .. }
             | Cause::ToBeEvicted {

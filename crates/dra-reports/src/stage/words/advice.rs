@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::listing::some;
-use crate::words::restore_webhook;
+use crate::words::{EVICTS_FROM_DEVICE, restore_webhook};
 use dra_model::{DeviceId, Gate, Key, Pod, Str, Taint, Time};
 use dra_rules::kubelet::{
     BrokenLink, DOMAIN_LABEL, Denial, Doing, KeptOff, Newer, Party, STARTING_SECONDS, Unplaced,
@@ -732,6 +732,14 @@ pub(in super::super) fn unused_first(others: &[String]) -> String {
         "the driver prepares the claim again only once no pod on the node uses it; ask the owner of {} when it can be deleted",
         some(others)
     )
+/// The eviction of a pod from an unhealthy device.
+pub(in super::super) fn leave_unhealthy(device: &DeviceId) -> Text {
+    Text::new(
+        format!("taint {device}, so that new pods get other devices"),
+        EVICTS_FROM_DEVICE,
+    )
+}
+
 }
 
 /// Devices that the kubelet has unprepared soon.
