@@ -2220,6 +2220,17 @@ const CASES: &[Case] = &[
         ],
         has_not: &["1. recreate"],
     },
+    // A rule taints all devices that the next pod could get.
+    Case {
+        ask: "explain pod/pod0 -n=apps --complete --now=2026-11-30T12:00:00Z",
+        file: "no-untainted-device-for-the-next-pod",
+        code: 1,
+        has: &[
+            "1. recreate the pod",
+            "as things are, the new pod fits on no node: it stays pending until devicetaintrule/drain-example-gpus is deleted",
+        ],
+        has_not: &["the new pod gets another one"],
+    },
     // Devices of both drivers have another standard attribute.
     Case {
         ask: "explain pod/rdma-0 -n=ai --complete --now=2026-11-28T10:00:00Z",

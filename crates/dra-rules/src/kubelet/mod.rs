@@ -294,6 +294,11 @@ impl<'c> Stages<'c> {
         self.cluster
     }
 
+    /// Returns the time that they are of.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
     /// Every pod that has devices, or is to have them on its node, in order.
     pub fn all(&self) -> impl Iterator<Item = PodStage<'c>> {
         self.cluster.pods().filter_map(|pod| self.pod(pod))

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use super::replacement::replacement;
 use super::world::{Placement, Scheduler};
-use crate::scheduling::{self, IN_MEMORY_CLAIM, Start, Verdict, message, message_of_obstacle};
+use crate::scheduling::{
+    self, IN_MEMORY_CLAIM, Start, Verdict, generate_claims, message, message_of_obstacle, remove_pod,
+};
 use dra_allocator::Budget;
 use dra_model::{Cluster, Kind, Pod, Time};
 
@@ -24,6 +27,18 @@ impl DryRun {
         Self {
             objects,
             budget: Budget::new(steps),
+        }
+    }
+}
+
+impl DryRun {
+    /// Finds out where the successor of a pod fits, once the pod and what it alone has are gone.
+    pub fn place_anew(&mut self, cluster: &Cluster, pod: &Arc<Pod>, now: Time) -> Placement {
+        let mut cluster = cluster.clone();
+        remove_pod(&mut cluster, &pod.key());
+        match generate_claims(&mut cluster, &replacement(pod, 0, now)) {
+            Ok(made) => self.place(&cluster, &made, now),
+            Err(why) => Placement::Unknown { why: why.to_string() },
         }
     }
 }

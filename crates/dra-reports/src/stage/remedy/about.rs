@@ -4,17 +4,24 @@ use std::sync::Arc;
 
 use super::super::words::advice::{self as words, Text};
 use super::super::words::crashing_text;
-use crate::remedy::{Remedy, top_owner};
+use crate::remedy::{Remedy, place_again, top_owner};
 use crate::script::{Command, NoCommand, Resource, Script, describe, describe_node, field_selector};
 use crate::words::controller;
 use dra_model::{Cluster, Key, Kind, Pod, Str};
 use dra_rules::kubelet::{BrokenLink, Doing, Maker, PodStage, Stages, Stuck, Waiting, has_logs};
 use dra_rules::owners::OwnerName;
 use dra_rules::reservation::users;
+use dra_rules::simulation::{DryRun, Placement};
 use dra_rules::validation::Webhook;
 
 /// Crashing pods that are named beside advice.
 const MOST_CRASHING: usize = 2;
+
+/// Objects that are looked at to place the successor of a pod.
+const MOST_OBJECTS: usize = 1_000_000;
+
+/// Steps of the search that places the successor of a pod.
+const MOST_STEPS: u64 = 1_000_000;
 
 /// Advice for a stuck pod.
 pub(crate) struct Advice {
@@ -129,6 +136,19 @@ impl<'s, 'c> About<'s, 'c> {
     /// Advice to recreate the pod.
     pub(super) fn again(&self, remedy: Remedy) -> Advice {
         Advice::new("RecreatePod", self.of_pod(), words::RECREATE, remedy)
+    }
+
+    /// Advice to recreate a pod whose device has a taint, by that rule, if any: tried where another device is left for it.
+    pub(super) fn elsewhere(&self, rule: Option<&Str>) -> Advice {
+        let mut dry_run = DryRun::new(MOST_OBJECTS, MOST_STEPS);
+        let remedy = place_again(self.cluster(), self.pod);
+        self.again(
+            match dry_run.place_anew(self.cluster(), self.pod, self.stages.now()) {
+                Placement::Fits { .. } => remedy.note(words::KEPT_OFF),
+                Placement::DoesNotFit { .. } => remedy.note(words::kept_out(rule)),
+                Placement::Unknown { .. } => remedy,
+            },
+        )
     }
 
     /// The other pods on the node that use the pod's claims.

@@ -195,10 +195,12 @@ impl About<'_, '_> {
             Cause::DeviceUnhealthy { device, .. } if !self.stages.is_kept_off(pod, device) => {
                 self.unhealthy(device)
             }
-            Cause::DeviceUnhealthy { .. }
-            | Cause::ToBeEvicted {
-                due: Due::PassedOver, ..
-            } => self.again(place_again(self.cluster(), pod).note(words::KEPT_OFF)),
+            Cause::DeviceUnhealthy { .. } => self.elsewhere(None),
+            Cause::ToBeEvicted {
+                rule,
+                due: Due::PassedOver,
+                ..
+            } => self.elsewhere(rule.as_ref()),
             Cause::ToBeEvicted {
                 rule: Some(_),
                 due: Due::Unserved(_),

@@ -716,9 +716,28 @@ pub(in super::super) const REPLACED: &str =
 /// That a pod with an unhealthy device gets another one.
 pub(in super::super) const KEPT_OFF: &str = "its device has a taint, so that the new pod gets another one";
 
+/// That a new pod gets no other device while this rule, or another source, keeps the taint there.
+pub(in super::super) fn kept_out(rule: Option<&Str>) -> String {
+    let ends = rule.map_or_else(
+        || "its device has no taint".to_owned(),
+        |rule| format!("devicetaintrule/{rule} is deleted"),
+    );
+    format!(
+        "as things are, the new pod fits on no node: it stays pending until {ends}, or another device is free"
+    )
+}
+
 /// What comes before the recreation of a pod with an unhealthy device.
 pub(in super::super) fn unhealthy(device: &str) -> String {
     format!("taint {device} first, or it may be allocated again; then recreate the pod")
+}
+
+/// The eviction of a pod from an unhealthy device.
+pub(in super::super) fn leave_unhealthy(device: &DeviceId) -> Text {
+    Text::new(
+        format!("taint {device}, so that new pods get other devices"),
+        EVICTS_FROM_DEVICE,
+    )
 }
 
 /// What comes before the recreation of a pod whose device is gone.
@@ -732,14 +751,6 @@ pub(in super::super) fn unused_first(others: &[String]) -> String {
         "the driver prepares the claim again only once no pod on the node uses it; ask the owner of {} when it can be deleted",
         some(others)
     )
-/// The eviction of a pod from an unhealthy device.
-pub(in super::super) fn leave_unhealthy(device: &DeviceId) -> Text {
-    Text::new(
-        format!("taint {device}, so that new pods get other devices"),
-        EVICTS_FROM_DEVICE,
-    )
-}
-
 }
 
 /// Devices that the kubelet has unprepared soon.
