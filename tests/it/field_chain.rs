@@ -2231,6 +2231,24 @@ const CASES: &[Case] = &[
         ],
         has_not: &["the new pod gets another one"],
     },
+    // What is evicted again tolerates nothing for a time.
+    Case {
+        ask: "simulate eviction --taint=gpu.nvidia.com/gpu-1/*=gpu.nvidia.com/xid=63:NoExecute --complete --now=2026-11-30T12:00:00Z",
+        file: "tolerates-for-kube-scheduler-alone",
+        code: 0,
+        has: &[
+            "evicted again",
+            "replacements tolerate the taints without effect NoExecute, so they are scheduled and evicted again and again",
+        ],
+        has_not: &["for some time"],
+    },
+    Case {
+        ask: "simulate eviction --driver=fabric.example.com --complete --now=2026-11-30T12:00:00Z",
+        file: "claim-of-a-podgroup-on-tainted-devices",
+        code: 0,
+        has: &["keeps its devices as long as podgroup/hpc/mpi-workers exists"],
+        has_not: &["for some time"],
+    },
     // Devices of both drivers have another standard attribute.
     Case {
         ask: "explain pod/rdma-0 -n=ai --complete --now=2026-11-28T10:00:00Z",

@@ -22,6 +22,7 @@ use crate::eviction::{
     Eviction, LONGEST_TOLERATION, Tolerance, condition_of, due, has_to_go, lacks_effect, pending, tolerance,
 };
 use crate::owners::{Replacing, losses, restarted_with};
+use crate::reservation::claim_names;
 use dra_allocator::devices::Taints;
 use dra_model::{Claim, Cluster, Condition, Key, NO_EXECUTE, Pod, Str, Time};
 
@@ -268,26 +269,41 @@ fn overflowing(cluster: &Cluster, tolerations: &[TolerationItem]) -> Vec<String>
         .collect()
 }
 
-/// Why replacements are evicted in their turn: they tolerate a taint for some time only, or name a claim that keeps its device as long as a pod uses
-/// it. kube-scheduler does not look at the taints of devices that are allocated (`dynamicresources.go`, `Filter`).
+/// Why replacements are evicted in their turn: they tolerate a taint for some time only, or in the eyes of kube-scheduler only, or have a claim that is not
+/// theirs alone and keeps its device. kube-scheduler does not look at the taints of devices that are allocated (`dynamicresources.go`, `Filter`).
 fn evicted_again(world: &World<'_>, before: &Cluster, evicted: &[Evicted<'_>]) -> Vec<String> {
     let taints = Taints::of(before).where_rules_are(world.release.rules);
-    let mut kept = BTreeSet::new();
-    let mut tolerates = false;
-    for replacement in evicted
+    let mut kept = BTreeMap::new();
+    let (mut lacks, mut tolerates) = (false, false);
+    let replaced = evicted
         .iter()
-        .filter_map(|evicted| world.replacements.get(&evicted.pod))
-    {
-        let named = before.pod(&replacement.original.key).into_iter().flat_map(|pod| {
-            let entries = pod.spec.resource_claims.iter();
-            entries.filter_map(|entry| Some(pod.metadata.beside(entry.resource_claim_name.as_ref()?)))
+        .filter_map(|evicted| world.replacements.get(&evicted.pod));
+    for pod in replaced.filter_map(|replacement| before.pod(&replacement.original.key)) {
+        let claims = claim_names(pod).filter_map(|name| name.find(before));
+        let claims = claims.filter(|claim| has_to_go(claim, &taints));
+        let (own, others): (Vec<&Arc<Claim>>, Vec<_>) = claims.partition(|claim| {
+            let owner = claim.metadata.controller();
+            owner.is_some_and(|owner| owner.uid == pod.metadata.uid)
         });
-        let goes = |key: &Key| before.claim(key).is_some_and(|claim| has_to_go(claim, &taints));
-        let mut named = named.filter(goes).peekable();
-        tolerates |= named.peek().is_none();
-        kept.extend(named);
+        for result in own.iter().flat_map(|claim| claim.results()) {
+            let id = result.id();
+            let is_without = taints.of_device(&id).any(|found| {
+                found.taint.effect == NO_EXECUTE && lacks_effect(found.taint, &result.tolerations)
+            });
+            let mut tolerations = result.tolerations.iter();
+            lacks |= is_without;
+            tolerates |= !is_without && tolerations.any(|one| one.toleration_seconds.is_some());
+        }
+        kept.extend(others.into_iter().map(|claim| (claim.key(), claim)));
     }
     let mut warnings = Vec::new();
+    if lacks {
+        warnings.push(
+            "replacements tolerate the taints without effect NoExecute, so they are scheduled and evicted again and again: \
+            set effect NoExecute in the tolerations; the simulation follows the first of them"
+                .to_owned(),
+        );
+    }
     if tolerates {
         warnings.push(
             "replacements tolerate the taints for some time, so they are scheduled and evicted again and \
@@ -295,9 +311,14 @@ fn evicted_again(world: &World<'_>, before: &Cluster, evicted: &[Evicted<'_>]) -
                 .to_owned(),
         );
     }
-    warnings.extend(kept.into_iter().map(|claim| {
+    warnings.extend(kept.into_iter().map(|(key, claim)| {
+        let mut entries = claim.status.reserved_for.iter();
+        let user = match entries.find(|entry| entry.is_pod_group()) {
+            Some(group) => format!("podgroup/{}/{} exists", key.namespace, group.name),
+            None => "a pod uses it".to_owned(),
+        };
         format!(
-            "claim/{claim} keeps its devices as long as a pod uses it, so replacements are evicted again and again: \
+            "claim/{key} keeps its devices as long as {user}, so replacements are evicted again and again: \
             scale their owner down until it is deallocated"
         )
     }));
