@@ -2249,6 +2249,23 @@ const CASES: &[Case] = &[
         has: &["keeps its devices as long as podgroup/hpc/mpi-workers exists"],
         has_not: &["for some time"],
     },
+    // A pod that does not end keeps the name that a StatefulSet needs.
+    Case {
+        ask: "explain statefulset/vllm -n=llm --complete --now=2026-11-30T12:00:00Z",
+        file: "silent-node-keeps-the-name-of-a-pod",
+        code: 1,
+        has: &[
+            "pod/llm/vllm-0: the pod is stuck terminating on ip-10-1-56-237: node/ip-10-1-56-237 is not ready: its kubelet has stopped reporting",
+        ],
+        has_not: &["vllm-1", "once all of them are ready"],
+    },
+    Case {
+        ask: "explain replicaset/vllm -n=llm --complete --now=2026-11-30T12:00:00Z",
+        file: "replaced-pod-on-a-silent-node",
+        code: 0,
+        has: &["pod/llm/vllm-1: the pod is running on ip-10-1-56-240"],
+        has_not: &["stuck terminating"],
+    },
     // Devices of both drivers have another standard attribute.
     Case {
         ask: "explain pod/rdma-0 -n=ai --complete --now=2026-11-28T10:00:00Z",

@@ -78,6 +78,8 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
     };
     let mut pods: Vec<&Arc<Pod>> = cluster.pods_in(namespace).filter(is_of_it).collect();
     let active = pods.iter().filter(|pod| is_active(pod)).count();
+    let mut leaving = pods.clone();
+    leaving.retain(|pod| pod.metadata.is_deleting() && !pod.is_terminal());
     // What has ended, or is being deleted, is over where others are there. Of a rollout, the new pods matter.
     pods.retain(|pod| active == 0 || is_active(pod));
     let is_complete = known.is_some_and(|owner| owner.condition("Complete", "True").is_some());
@@ -104,6 +106,17 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
         let mut others = others.by_ref().map(explained);
         report = others.find(|other| !is_fine(other)).unwrap_or(report);
     }
+    // A StatefulSet makes no other pod of the name before one is gone, and others may be short of it meanwhile.
+    let is_missed = reference.kind == "StatefulSet" || known.is_some_and(|owner| is_short(owner, active));
+    let awaited = active > 0 && is_missed && is_fine(&report);
+    let mut leaving = leaving
+        .iter()
+        .take(MOST_TROUBLED)
+        .filter(|_| awaited)
+        .map(explained);
+    let stays = leaving.find(|other| !is_fine(other));
+    let is_leaving = stays.is_some();
+    report = stays.unwrap_or(report);
     let troubled = if is_fine(&report) {
         0
     } else {
@@ -123,6 +136,7 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
         } else if is_short(owner, active)
             && owner.kind == "StatefulSet"
             && owner.in_order != Some(false)
+            && !is_leaving
             && (!is_fine(&report) || !pods.iter().all(|pod| is_ready(pod)))
         {
             report
