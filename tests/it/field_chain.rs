@@ -2266,6 +2266,17 @@ const CASES: &[Case] = &[
         has: &["pod/llm/vllm-1: the pod is running on ip-10-1-56-240"],
         has_not: &["stuck terminating"],
     },
+    // The driver says how far it is with a device.
+    Case {
+        ask: "explain pod/trainer -n=ai --complete --now=2026-11-30T12:00:00Z",
+        file: "fabric-is-attaching",
+        code: 1,
+        has: &[
+            "a100-0 is not attached yet: FabricDeviceReady is False (Attaching: Attaching a100-0 to w-1 through the fabric)",
+            "at 2026-11-30T12:09:20Z",
+        ],
+        has_not: &["has not been set"],
+    },
     // Devices of both drivers have another standard attribute.
     Case {
         ask: "explain pod/rdma-0 -n=ai --complete --now=2026-11-28T10:00:00Z",

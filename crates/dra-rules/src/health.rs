@@ -324,7 +324,7 @@ impl<'a> HealthIndex<'a> {
             }
         }
         for result in claim.results() {
-            let DeviceBinding { failed, missing } = DeviceBinding::of(claim, result);
+            let DeviceBinding { failed, missing, .. } = DeviceBinding::of(claim, result);
             if let Some(condition) = failed {
                 let source = Source::Condition { claim, condition };
                 self.add(result.id(), Health::BindingFailed, source);

@@ -33,10 +33,10 @@ pub enum Party {
 pub enum Attaching {
     /// It will not be attached.
     Failed(Condition),
-    /// It was not attached in time: conditions that its driver has yet to set.
-    TimedOut(Vec<Str>),
-    /// It is not attached yet: conditions that its driver has yet to set.
-    Pending(Vec<Str>),
+    /// It was not attached in time: conditions that its driver has yet to set to true.
+    TimedOut(Vec<Condition>),
+    /// It is not attached yet: conditions that its driver has yet to set to true.
+    Pending(Vec<Condition>),
 }
 
 /// What the API server does not let a user do.

@@ -470,7 +470,7 @@ impl<'c> Stages<'c> {
     fn binding(&self, claim: &'c Claim) -> Option<Stuck<'c>> {
         let since = claim.status.allocation.as_ref()?.allocation_timestamp;
         claim.results().iter().find_map(|result| {
-            let DeviceBinding { failed, missing } = DeviceBinding::of(claim, result);
+            let binding = DeviceBinding::of(claim, result);
             let stuck = |attaching, since, evidence| {
                 let device = result.id();
                 let denied = Denial::of_claim(self.cluster, claim);
@@ -482,7 +482,7 @@ impl<'c> Stages<'c> {
                 };
                 Some(Stuck::new(cause, since, evidence))
             };
-            if let Some(failed) = failed {
+            if let Some(failed) = binding.failed {
                 let since = failed.last_transition_time.or(since);
                 return stuck(
                     Attaching::Failed(failed.clone()),
@@ -490,10 +490,10 @@ impl<'c> Stages<'c> {
                     Evidence::BindingFailed(claim, failed),
                 );
             }
+            let missing = binding.unmet();
             if missing.is_empty() {
                 return None;
             }
-            let missing = missing.into_iter().cloned().collect();
             let attaching = if binding_timed_out(claim, self.now) || binding_timeouts(self.cluster, claim) > 0
             {
                 Attaching::TimedOut(missing)

@@ -15,6 +15,8 @@ pub struct DeviceBinding<'a> {
     pub failed: Option<&'a Condition>,
     /// Conditions that are not true yet.
     pub missing: Vec<&'a Str>,
+    /// What the driver has set of the device.
+    told: &'a [Condition],
 }
 
 impl<'a> DeviceBinding<'a> {
@@ -27,6 +29,7 @@ impl<'a> DeviceBinding<'a> {
             return Self {
                 failed: None,
                 missing: Vec::new(),
+                told: &[],
             };
         }
         let conditions = claim
@@ -47,8 +50,43 @@ impl<'a> DeviceBinding<'a> {
                 .iter()
                 .filter(|type_| is_true(type_).is_none())
                 .collect(),
+            told: conditions,
         }
     }
+
+    /// The conditions that are not true yet as the driver has set them; without a status where it has not.
+    pub fn unmet(&self) -> Vec<Condition> {
+        let as_set = |type_: &&Str| {
+            let set = self.told.iter().find(|condition| condition.type_ == **type_);
+            set.cloned().unwrap_or_else(|| Condition {
+                type_: Str::clone(type_),
+                ..Condition::default()
+            })
+        };
+        self.missing.iter().map(as_set).collect()
+    }
+}
+
+/// How binding conditions are that are not true yet, with what their driver says of them.
+pub fn unmet_text(conditions: &[Condition]) -> String {
+    let (unset, set): (Vec<_>, Vec<_>) = conditions.iter().partition(|one| one.status.is_empty());
+    let set = set.into_iter().map(|one| {
+        let said = [&one.reason, &one.message]
+            .into_iter()
+            .filter(|text| !text.is_empty());
+        let said: Vec<&str> = said.map(Str::as_str).collect();
+        let said = if said.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", said.join(": "))
+        };
+        format!("{} is {}{said}", one.type_, one.status)
+    });
+    let names: Vec<&str> = unset.iter().map(|one| one.type_.as_str()).collect();
+    let has = if names.len() == 1 { "has" } else { "have" };
+    let unset = (!names.is_empty()).then(|| format!("{} {has} not been set", names.join(", ")));
+    let texts: Vec<String> = set.chain(unset).collect();
+    texts.join("; ")
 }
 
 /// Returns whether the scheduler has waited long enough, at `now`, for the binding conditions of `claim`. Without the time of the allocation it
@@ -74,7 +112,7 @@ pub enum Readiness {
         device: Str,
     },
     /// A condition is not true in time: the condition and its device, as far as they are known.
-    TimedOut(Option<(Str, DeviceId)>),
+    TimedOut(Option<(Condition, DeviceId)>),
     /// A failure condition is true.
     Failed {
         /// The condition's reason.
@@ -94,7 +132,8 @@ impl Readiness {
             }
             Self::TimedOut(None) => "the device's binding conditions did not become true in time".to_owned(),
             Self::TimedOut(Some((condition, device))) => {
-                format!("{device} was not attached in time: {condition} has not been set")
+                let unmet = unmet_text(std::slice::from_ref(condition));
+                format!("{device} was not attached in time: {unmet}")
             }
             Self::Failed { reason, message } => format!("binding failed: {reason}: {message}"),
         }
@@ -109,21 +148,21 @@ impl Readiness {
 /// Returns how far the devices of `claim` are at `now`: what the first says that is not ready.
 pub fn readiness(claim: &Claim, now: Time) -> Readiness {
     for result in claim.results() {
-        let DeviceBinding { failed, missing } = DeviceBinding::of(claim, result);
-        if let Some(failed) = failed {
+        let binding = DeviceBinding::of(claim, result);
+        if let Some(failed) = binding.failed {
             return Readiness::Failed {
                 reason: failed.reason.clone(),
                 message: failed.message.clone(),
             };
         }
-        let Some(condition) = missing.first() else {
+        let Some(condition) = binding.unmet().into_iter().next() else {
             continue;
         };
         if binding_timed_out(claim, now) {
-            return Readiness::TimedOut(Some((Str::clone(condition), result.id())));
+            return Readiness::TimedOut(Some((condition, result.id())));
         }
         return Readiness::Pending {
-            condition: Str::clone(condition),
+            condition: condition.type_,
             device: result.device.clone(),
         };
     }
@@ -164,10 +203,14 @@ mod tests {
             pool: "p".into(),
             device: "x".into(),
         };
+        let unset = Condition {
+            type_: "ready".into(),
+            ..Condition::default()
+        };
         let (early, late) = ("2026-11-21T10:10:00Z", "2026-11-21T10:10:01Z");
         for (conditions, now, expected) in [
             ("", early, pending("ready")),
-            ("", late, Readiness::TimedOut(Some(("ready".into(), device)))),
+            ("", late, Readiness::TimedOut(Some((unset, device)))),
             (r#"{"type":"ready","status":"True"}"#, early, pending("wired")),
             (
                 r#"{"type":"ready","status":"True"},{"type":"wired","status":"True"}"#,

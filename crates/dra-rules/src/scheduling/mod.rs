@@ -60,7 +60,7 @@ mod waiting;
 mod what_if;
 
 pub use assumptions::{AssumedGate, Hanging};
-pub use binding::{BINDING_TIMEOUT, DeviceBinding, Readiness, binding_timed_out, readiness};
+pub use binding::{BINDING_TIMEOUT, DeviceBinding, Readiness, binding_timed_out, readiness, unmet_text};
 pub use bugs::{
     Bug, Exposure, Harm, KnownBug, Panic, Skips, exposures, fixed_in, of_kubelet, of_placed, of_rejected,
     skips, vendor,

@@ -15,6 +15,7 @@ use dra_rules::kubelet::{
 };
 use dra_rules::owners::{Incomplete, OwnerName};
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
+use dra_rules::scheduling::unmet_text;
 use dra_rules::simulation::PASSED_OVER;
 
 /// Whose turn it is.
@@ -533,9 +534,7 @@ fn attaching_text(device: &DeviceId, attaching: &Attaching) -> String {
         Attaching::TimedOut(missing) => ("was not attached in time", missing),
         Attaching::Pending(missing) => ("is not attached yet", missing),
     };
-    let missing: Vec<&str> = missing.iter().map(|type_| type_.as_str()).collect();
-    let has = if missing.len() == 1 { "has" } else { "have" };
-    format!("{device} {words}: {} {has} not been set", missing.join(", "))
+    format!("{device} {words}: {}", unmet_text(missing))
 }
 
 /// What shows why the pod is stuck.
