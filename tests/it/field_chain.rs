@@ -2277,6 +2277,31 @@ const CASES: &[Case] = &[
         ],
         has_not: &["has not been set"],
     },
+    // A rule for a pool taints devices of two drivers, as their pools have the name of the node.
+    Case {
+        ask: "simulate eviction --rule=tests/data/field/rule-of-a-pool-of-two-drivers.yml --complete --now=2026-11-30T12:00:00Z",
+        file: "pool-of-two-drivers",
+        code: 0,
+        has: &[
+            "devicetaintrule/gpu-2-firmware selects devices of 2 drivers (dra.net, gpu.nvidia.com), as it names none: set \
+             spec.deviceSelector.driver, unless all are meant",
+        ],
+        has_not: &[],
+    },
+    Case {
+        ask: "taints --complete --now=2026-11-30T12:00:00Z",
+        file: "pool-of-two-drivers",
+        code: 0,
+        has: &["devicetaintrule/gpu-2-firmware selects devices of 2 drivers (dra.net, gpu.nvidia.com)"],
+        has_not: &[],
+    },
+    Case {
+        ask: "simulate eviction --pool=gpu-2 --driver=gpu.nvidia.com --complete --now=2026-11-30T12:00:00Z",
+        file: "pool-of-two-drivers",
+        code: 0,
+        has: &["train/ft-0-k8x2p"],
+        has_not: &["devicetaintrule/kubectl-dra-simulated selects"],
+    },
     // Devices of both drivers have another standard attribute.
     Case {
         ask: "explain pod/rdma-0 -n=ai --complete --now=2026-11-28T10:00:00Z",

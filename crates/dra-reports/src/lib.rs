@@ -75,7 +75,9 @@ pub use status::{
     ClaimCounts, ClusterStatus, DeviceCounts, DriverStatus, GateLine, KubeletCount, STATUS_NEEDS, StateCount,
     status, usage_by,
 };
-pub use taints::{Preview, TAINTS_NEEDS, TaintItem, TaintList, TaintSource, Tolerated, Tolerates, taints};
+pub use taints::{
+    Preview, TAINTS_NEEDS, TaintItem, TaintList, TaintSource, Tolerated, Tolerates, taints, wide_rule,
+};
 pub use trace::{ControllerTrace, TraceItem, controller_trace};
 pub use usage::{DriverUsage, IdleClaim, Units, UsageBy, UsageGroup, UsageItem, UsedAmount};
 use warnings::LeftOut;

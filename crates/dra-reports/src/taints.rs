@@ -18,7 +18,7 @@ use dra_rules::eviction::{
 };
 use dra_rules::reservation::users;
 use dra_rules::scheduling::of_placed;
-use dra_rules::simulation::DeviceReference;
+use dra_rules::simulation::{DeviceReference, drivers_selected};
 
 /// The report.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
@@ -190,6 +190,16 @@ pub fn taints(cluster: &Cluster, selection: &Selection, now: Time) -> TaintList 
     }
 }
 
+/// That a rule, which names no driver, selects devices of several: pools of different drivers are often called as their node.
+pub fn wide_rule(cluster: &Cluster, rule: &TaintRule) -> Option<String> {
+    let selector = rule.spec.device_selector.as_ref()?;
+    let drivers = selector
+        .driver
+        .is_none()
+        .then(|| drivers_selected(cluster, rule))?;
+    (drivers.len() > 1).then(|| words::wide_rule(&rule.metadata.name, &drivers))
+}
+
 /// Published devices by pool and place, and behind those of a pool the ones that are only held.
 fn all_devices(cluster: &Cluster, inventory: &Inventory<'_>) -> Vec<DeviceId> {
     let mut devices: Vec<DeviceId> = Vec::new();
@@ -305,6 +315,13 @@ impl<'a> Listing<'a> {
         let mut all = self.cluster.rules();
         if rules_are_guessed(environment) && all.any(|rule| rule.status.conditions.is_empty()) {
             self.warnings.add(words::rules_are_guessed(&rules.evidence));
+        }
+        for text in self
+            .cluster
+            .rules()
+            .filter_map(|rule| wide_rule(self.cluster, rule))
+        {
+            self.warnings.add(text);
         }
         // What only the scheduler takes for a rule about all devices has no devices here.
         let is_bare =

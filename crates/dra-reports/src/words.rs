@@ -525,6 +525,14 @@ pub(super) fn bare_rule(rule: &str) -> String {
     )
 }
 
+pub(super) fn wide_rule(rule: &str, drivers: &BTreeSet<Str>) -> String {
+    format!(
+        "devicetaintrule/{rule} selects devices of {} drivers ({}), as it names none: set spec.deviceSelector.driver, unless all are meant",
+        drivers.len(),
+        some(drivers)
+    )
+}
+
 pub(super) fn rules_are_guessed(evidence: &Evidence) -> String {
     format!(
         "{} is off by default in this release, and assumed to be on in kube-controller-manager ({evidence}): if it is off, rules evict no pods",

@@ -15,7 +15,7 @@ use crate::error::{Outcome, Unread, UsageError};
 use crate::output::{Page, Report, View};
 use dra_model::{Change, Cluster, Gap, Key, Kind, NO_EFFECT, NO_EXECUTE, Str, Taint, TaintRule, Time};
 use dra_reports::presence::Mention;
-use dra_reports::{Selection, all_missing};
+use dra_reports::{Selection, all_missing, wide_rule};
 use dra_rules::owners::LEADER_WORKER_SET;
 use dra_rules::scheduling::{AssumedGate, DevicePattern, TaintDevices, of_placed};
 use dra_rules::simulation::{
@@ -146,6 +146,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         if is_empty {
             return Ok(Outcome::Unknown);
         }
+        ctx.warn_all(rules.iter().filter_map(|rule| wide_rule(&cluster, rule)));
         ctx.printer().manifest(&manifests(&rules))?;
         return Ok(Outcome::Done);
     }
@@ -251,6 +252,8 @@ fn simulated(
         .iter()
         .filter_map(|exposure| exposure.of_pods(&changed, namespace));
     report.warnings.extend(texts);
+    let wide = changed.rules().filter_map(|rule| wide_rule(&changed, rule));
+    report.warnings.extend(wide);
     report
 }
 

@@ -50,6 +50,7 @@ fn rules_taint_what_they_select() {
 
     ----- stderr -----
     warning: tests/data/snapshots/taint-rules-none.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
+    warning: devicetaintrule/empty-selector selects devices of 2 drivers (gpu.example.com, nic.example.com), as it names none: set spec.deviceSelector.driver, unless all are meant
     ");
     dra_snapshot!(look(&["taints"], "taint-rules-noexecute"), @"
     exit_code: 0
@@ -63,6 +64,7 @@ fn rules_taint_what_they_select() {
 
     ----- stderr -----
     warning: tests/data/snapshots/taint-rules-noexecute.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
+    warning: devicetaintrule/empty-selector selects devices of 2 drivers (gpu.example.com, nic.example.com), as it names none: set spec.deviceSelector.driver, unless all are meant
     ");
     dra_snapshot!(look(&["taints"], "taint-rules-noexecute-later"), @"
     exit_code: 0
@@ -76,6 +78,7 @@ fn rules_taint_what_they_select() {
 
     ----- stderr -----
     warning: tests/data/snapshots/taint-rules-noexecute-later.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
+    warning: devicetaintrule/empty-selector selects devices of 2 drivers (gpu.example.com, nic.example.com), as it names none: set spec.deviceSelector.driver, unless all are meant
     ");
 }
 
@@ -107,6 +110,7 @@ fn what_a_rule_would_do_is_shown_before_it_does_it() {
 
     ----- stderr -----
     warning: tests/data/snapshots/taint-rules-none.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
+    warning: devicetaintrule/empty-selector selects devices of 2 drivers (gpu.example.com, nic.example.com), as it names none: set spec.deviceSelector.driver, unless all are meant
     ");
     let report = assert_schema!(&look(&["taints", "-o", "json"], "taint-rules-none").run().stdout);
     let messages: Vec<_> = report["items"]
@@ -137,6 +141,7 @@ fn a_namespace_restricts_claims_and_pods() {
 
     ----- stderr -----
     warning: tests/data/snapshots/taint-rules-noexecute.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
+    warning: devicetaintrule/empty-selector selects devices of 2 drivers (gpu.example.com, nic.example.com), as it names none: set spec.deviceSelector.driver, unless all are meant
     ");
 }
 
@@ -153,6 +158,7 @@ fn taints_have_names() {
 
     ----- stderr -----
     warning: tests/data/snapshots/taint-rules-none.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
+    warning: devicetaintrule/empty-selector selects devices of 2 drivers (gpu.example.com, nic.example.com), as it names none: set spec.deviceSelector.driver, unless all are meant
     ");
     dra_snapshot!(look(&["taints", "-o", "name"], "device-taints-marked"), @r"
     exit_code: 0

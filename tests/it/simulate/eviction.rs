@@ -107,6 +107,7 @@ fn wide_shows_every_event() {
       kubectl-dra-simulated   30s     False    Completed             5 pods evicted since starting the controller.
 
     ----- stderr -----
+    warning: devicetaintrule/kubectl-dra-simulated selects devices of 2 drivers (gpu.example.com, nic.example.com), as it names none: set spec.deviceSelector.driver, unless all are meant
     simulation only; nothing was changed
     ");
 }
@@ -134,6 +135,7 @@ fn work_in_progress_continues() {
     More: kubectl dra simulate eviction --kubernetes-version 1.37 --toleration-report --from tests/data/snapshots/taint-rules-noexecute.yaml --now 2026-11-21T10:13:42Z --details
 
     ----- stderr -----
+    warning: devicetaintrule/empty-selector selects devices of 2 drivers (gpu.example.com, nic.example.com), as it names none: set spec.deviceSelector.driver, unless all are meant
     simulation only; nothing was changed
     ");
 }

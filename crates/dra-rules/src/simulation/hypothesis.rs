@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use dra_allocator::devices::{Nodes, rule_matches};
+use dra_allocator::devices::{Nodes, rule_matches, rule_matches_in_pool, rule_matches_pool};
 use dra_model::{
-    Change, Cluster, DeviceId, Meta, NO_EFFECT, NO_EXECUTE, NO_SCHEDULE, Object, PoolId, Str, Taint,
-    TaintRule, TaintRuleSpec, TaintSelector, Time,
+    Change, Cluster, Meta, NO_EFFECT, NO_EXECUTE, NO_SCHEDULE, Object, Pool, PoolId, Str, Taint, TaintRule,
+    TaintRuleSpec, TaintSelector, Time,
 };
 
 /// Devices to taint; absent fields restrict nothing.
@@ -183,13 +183,22 @@ fn of_node(cluster: &Cluster, node: &Str, choice: &DeviceChoice) -> Vec<TaintSel
 
 /// Returns whether the rule selects any device that a slice publishes or a claim holds.
 pub fn selects_any(cluster: &Cluster, rule: &TaintRule) -> bool {
-    cluster.pools().any(|pool| {
-        pool.devices()
-            .any(|(_, device)| rule_matches(rule, &pool.device_id(&device.name)))
-    }) || {
-        let held: BTreeSet<&DeviceId> = cluster.allocated_devices().map(|(device, _)| device).collect();
-        held.into_iter().any(|device| rule_matches(rule, device))
-    }
+    !drivers_selected(cluster, rule).is_empty()
+}
+
+/// The drivers of the devices that the rule selects: of those that slices publish, and those that claims hold.
+pub fn drivers_selected(cluster: &Cluster, rule: &TaintRule) -> BTreeSet<Str> {
+    let is_of = |pool: &Pool<'_>| {
+        let mut devices = pool.devices();
+        rule_matches_pool(rule, &pool.id)
+            && devices.any(|(_, device)| rule_matches_in_pool(rule, &device.name))
+    };
+    let published = cluster.pools().filter(is_of).map(|pool| pool.id.driver);
+    let held = cluster.allocated_devices().map(|(device, _)| device);
+    let held = held.filter(|device| rule_matches(rule, device));
+    published
+        .chain(held.map(|device| device.driver.clone()))
+        .collect()
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ mod timeline;
 mod world;
 
 pub use dry_run::DryRun;
-pub use hypothesis::{DeviceChoice, HypothesisError, put_rule, rules_for, selects_any};
+pub use hypothesis::{DeviceChoice, HypothesisError, drivers_selected, put_rule, rules_for, selects_any};
 pub use missed::{MissedPod, PASSED_OVER};
 pub use otherwise::assumed_gates;
 
