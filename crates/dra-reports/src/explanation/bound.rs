@@ -9,8 +9,8 @@ use super::items::{ClusterVerdict, FixItem, Holding};
 use super::{explain_pod, word, words};
 use crate::allocation::Settings;
 use crate::stage::{
-    StageFact, StageItem, Subject, advise, advise_besides, cause_text, finds_device_in_use, restarted_text, unknown_text,
-    waits_text,
+    StageFact, StageItem, Subject, advise, advise_besides, cause_text, finds_device_in_use, restarted_text,
+    unknown_text, waits_text,
 };
 use crate::words::{allocated_twice as twice, tainted};
 use dra_allocator::devices::{Taints, is_allocated_twice, says_unhealthy};

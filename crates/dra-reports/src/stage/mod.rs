@@ -10,7 +10,8 @@ mod words;
 pub(super) use fact::{StageFact, Subject};
 pub use item::{PodStageItem, StageCount, StageItem, StuckItem};
 pub(super) use remedy::{
-    Advice, advise, advise_besides, finds_device_in_use, logs_of, look_at_link, pods_on, recreate_superseded, with_crashing,
+    Advice, advise, advise_besides, finds_device_in_use, logs_of, look_at_link, pods_on, recreate_superseded,
+    with_crashing,
 };
 pub(super) use words::advice::link as mend_link;
 pub use words::party_text;
