@@ -3924,6 +3924,14 @@ const CASES: &[Case] = &[
         has: &["1. uncordon node/gpu-9"],
         has_not: &["1. suspend"],
     },
+    // The driver crashes on a node of another product than the request selects, whose free ones are on cordoned nodes.
+    Case {
+        ask: "explain pod/render-7-7c9db8954b-tt4xz -n=studio --complete --now=2026-11-30T12:00:00Z",
+        file: "cordoned-beside-a-broken-node-of-another-product",
+        code: 1,
+        has: &["but cannot take the pod: cordoned", "1. uncordon node/a10-3"],
+        has_not: &["publishes no devices", "ask the owner of driver"],
+    },
     // A Job without retries fails with its pod.
     Case {
         ask: "simulate eviction --node=gpu-1 --complete --now=2026-12-02T10:00:00Z",

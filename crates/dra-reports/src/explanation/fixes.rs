@@ -243,14 +243,21 @@ impl Diagnosis {
                 waiting::add_deallocation(self, claims, &found.nodes);
             }
             let rank = (item.risky, gets::is_of_later(cluster, found), awaited.is_none());
-            items.push((rank, helped.ended_owner(found), item));
+            let is_easy = item.kind == "Uncordon" || helped.ends_anyway(found);
+            items.push((rank, helped.ended_owner(found), item, is_easy));
         }
         items.sort_by_key(|(rank, ..)| *rank);
         let mut owners = BTreeSet::new();
         // Which of the pods of an owner ends makes no difference to the advice.
-        items.retain(|(_, owner, _)| owner.as_ref().is_none_or(|owner| owners.insert(owner.clone())));
+        items.retain(|(_, owner, ..)| owner.as_ref().is_none_or(|owner| owners.insert(owner.clone())));
         let first = self.fixes.len();
-        self.fixes.extend(items.into_iter().map(|(_, _, item)| item));
+        let is_easy = items.first().is_some_and(|(.., is_easy)| *is_easy);
+        self.fixes.extend(items.into_iter().map(|(_, _, item, _)| item));
+        // What nodes have that a driver may publish something for cannot be tested.
+        let untested = self.fixes.iter().position(|fix| fix.kind == "RestoreDriver");
+        if let Some(place) = untested.filter(|place| is_easy && *place < first) {
+            self.fixes[place..=first].rotate_right(1);
+        }
         // A rollout makes the room itself.
         let of_rollout = self.fixes.iter().any(|fix| fix.kind == "ChangeStrategy");
         let waiting = self.waiting.as_ref().filter(|_| ends_all && !of_rollout);

@@ -365,6 +365,13 @@ impl Helped<'_> {
         claims.flat_map(keys).collect()
     }
 
+    /// Returns whether the pods that have to end for a change are being deleted: it takes no action.
+    pub(super) fn ends_anyway(&self, found: &Found) -> bool {
+        found.changes.iter().all(|fix| {
+            matches!(fix, Fix::Release { claim, .. } if matches!(self.consumers(claim), Before::Terminating(_)))
+        })
+    }
+
     /// The highest owner of the pods that have to end, and their namespace, where nothing else is changed.
     pub(super) fn ended_owner(&self, found: &Found) -> Option<(OwnerReference, Str)> {
         let [Fix::Release { in_use: true, .. }] = found.changes.as_slice() else {

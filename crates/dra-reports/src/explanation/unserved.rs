@@ -1,8 +1,9 @@
 //! Drivers that publish nothing, or too little, for nodes that lack devices.
 
-use std::collections::BTreeSet;
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::absence::Absence;
+use super::absence::{Absence, selects};
 use super::diagnosis::{Beside, Cause, Diagnosis, NodeDiagnosis, Republishing, Unserved};
 use super::fact::Fact;
 use super::groups::spec_of;
@@ -10,8 +11,10 @@ use super::items::DeviceCount;
 use super::words;
 use dra_allocator::devices::{ClassSelectors, Match};
 use dra_model::names::is_within;
-use dra_model::{Key, Node, PoolId, Str, Time};
-use dra_rules::kubelet::{self, BrokenLink, KeptOff, Stages, fewer_than_alike, offered_by_plugin};
+use dra_model::{Cluster, DeviceRequest, Key, Node, PoolId, Str, Time};
+use dra_rules::kubelet::{
+    self, BrokenLink, KeptOff, Stages, fewer_than_alike, offered_by_plugin, tells_hardware,
+};
 use dra_rules::scheduling::{Cycle, drivers_named};
 
 /// Returns whether the node reaches no device that the request of `wanted` selects.
@@ -93,8 +96,10 @@ pub(super) fn unserved(
     let wanted = everywhere.or_else(|| report.short().find(some_lack))?;
     let cluster = cycle.scheduler().cluster();
     let stages = Stages::of(cluster, now);
+    let spec = spec_of(cycle, &wanted.claim, &wanted.request)?;
     let mut found: Option<(u8, Unserved)> = None;
     for driver in drivers_of(cycle, selectors, &wanted.claim, &wanted.request)? {
+        let served = LazyCell::new(|| served(cluster, selectors, &driver, spec));
         let is_starting = is_starting(report, &stages, &driver);
         let without = judged.iter().filter(|node| has_none(node, wanted));
         for node in without.take(MOST_LOOKED_AT) {
@@ -104,6 +109,9 @@ pub(super) fn unserved(
             let Some(link) = stages.broken_link(&driver, found_node) else {
                 continue;
             };
+            if has_other_hardware(cluster, &driver, &served, found_node) {
+                continue;
+            }
             let is_like =
                 || stages.is_like_served(&driver, found_node) || is_of_other_kind(&link, &driver, found_node);
             let strength = strength(&link, is_like);
@@ -146,6 +154,38 @@ pub(super) fn unserved(
     };
     let (_, found) = found.filter(|(strength, _)| *strength >= least)?;
     Some((found, is_cause))
+}
+
+/// The nodes that the driver publishes devices for, with whether the request selects one of these.
+fn served(
+    cluster: &Cluster,
+    selectors: &ClassSelectors,
+    driver: &Str,
+    spec: &DeviceRequest,
+) -> BTreeMap<Str, bool> {
+    let mut served = BTreeMap::new();
+    for pool in cluster.pools().filter(|pool| pool.id.driver == *driver) {
+        for (slice, _, device) in selectors.devices(&pool) {
+            if let Some(node) = &slice.spec.node_name {
+                *served.entry(node.clone()).or_default() |= selects(selectors, spec, &device);
+            }
+        }
+    }
+    served
+}
+
+/// Returns whether a label that tells hardware apart says that the node has none of the devices that a request selects: nodes with its value publish
+/// others only, and those that publish such ones have another value.
+fn has_other_hardware(cluster: &Cluster, driver: &str, served: &BTreeMap<Str, bool>, node: &Node) -> bool {
+    node.metadata.labels.iter().any(|(key, value)| {
+        let alike = served.iter().filter_map(|(name, is_selected)| {
+            let label = cluster.node(name)?.metadata.label(key)?;
+            Some((label == value, *is_selected))
+        });
+        let alike: BTreeSet<(bool, bool)> = alike.collect();
+        let tells_apart = BTreeSet::from([(true, false), (false, true)]).is_subset(&alike);
+        tells_hardware(driver, key) && tells_apart && !alike.contains(&(true, true))
+    })
 }
 
 /// Returns whether the driver was started just now on a node that lacks devices.

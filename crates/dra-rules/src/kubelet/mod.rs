@@ -52,7 +52,7 @@ pub use heartbeat::{Heartbeat, ailment, without_network};
 use heartbeat::{is_of_runtime, why_not_ready};
 pub use plugin::{beside_driver, offered_by_plugin, users_of_plugin};
 pub use problems::{Problem, Problems, problems, rests_on};
-pub use publishing::{BrokenLink, Maker, Refused, fewer_than_alike, known_drivers};
+pub use publishing::{BrokenLink, Maker, Refused, fewer_than_alike, known_drivers, tells_hardware};
 pub use reach::{nodes_of_devices, nodes_of_slice, publishes_for};
 pub use refusal::{Behind, Newer};
 pub use said::{Unread, has_word, injects_own, is_attached_elsewhere, missing_object, unreachable_registry};

@@ -159,6 +159,12 @@ pub fn known_drivers(cluster: &Cluster) -> BTreeSet<Str> {
 /// Words in the keys of labels that tell which accelerators a node has, such as `nvidia.com/gpu.product` and `cloud.google.com/gke-accelerator`.
 const HARDWARE: [&str; 3] = ["accelerator", "present", "product"];
 
+/// Returns whether labels of nodes with this key tell which devices of `driver` they have.
+pub fn tells_hardware(driver: &str, key: &str) -> bool {
+    let is_of_hardware = || HARDWARE.iter().any(|word| key.contains(word));
+    key == INSTANCE_TYPE || is_of_hardware() || is_called_like(driver, key)
+}
+
 impl Stages<'_> {
     /// Returns why `driver` publishes nothing for `node`. Nothing where it does, or where nothing shows that it should.
     pub fn broken_link(&self, driver: &Str, node: &Node) -> Option<BrokenLink> {

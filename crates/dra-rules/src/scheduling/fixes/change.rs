@@ -197,7 +197,7 @@ pub enum Fix {
     },
 }
 
-/// Actors that can make a change, in output order: requests of the pod, unused objects, objects used by others, and
+/// Actors that can make a change, in output order: requests of the pod, unused objects, other devices, objects used by others, and
 /// last objects that were marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClassOfFix {
@@ -211,6 +211,8 @@ pub enum ClassOfFix {
     Idle,
     /// The operator of a node or of devices, which take no pods for a time.
     Node,
+    /// The owner of the pod: other devices than it is meant to have.
+    Devices,
     /// Deletes pods of other owners.
     Victims,
     /// The owner of the pod: tolerates a problem.
@@ -285,9 +287,8 @@ impl Fix {
             | Self::DropConstraint { instead: Some(_), .. }
             | Self::Tolerate { other: Some(_), .. }
             | Self::TolerateNode { has_other: true, .. } => ClassOfFix::Same,
-            Self::DropTerm { .. }
-            | Self::DropConstraint { .. }
-            | Self::UseClass { .. }
+            Self::DropTerm { .. } | Self::DropConstraint { .. } => ClassOfFix::Devices,
+            Self::UseClass { .. }
             | Self::DropNodeLabel { .. }
             | Self::DropNodeAffinity
             | Self::TolerateNode { has_other: false, .. } => ClassOfFix::Other,
