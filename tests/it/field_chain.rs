@@ -3932,6 +3932,18 @@ const CASES: &[Case] = &[
         has: &["but cannot take the pod: cordoned", "1. uncordon node/a10-3"],
         has_not: &["publishes no devices", "ask the owner of driver"],
     },
+    // A rule that is meant for one device has an empty selector.
+    Case {
+        ask: "explain deployment/chat -n=prod --complete --now=2026-11-30T12:00:00Z",
+        file: "rule-for-one-device-with-empty-selector",
+        code: 1,
+        has: &[
+            "4 are tainted (example.com/xid=79:NoExecute); devicetaintrule/xid79-h100-2-gpu-1 taints all devices, as its deviceSelector is empty",
+            "1. delete devicetaintrule/xid79-h100-2-gpu-1 (tested",
+            "set spec.deviceSelector.pool of the rule instead, and .device for one of them",
+        ],
+        has_not: &["unhealthy", "repair"],
+    },
     // A Job without retries fails with its pod.
     Case {
         ask: "simulate eviction --node=gpu-1 --complete --now=2026-12-02T10:00:00Z",

@@ -11,7 +11,7 @@ use strum::Display;
 
 use crate::reservation::claim_name;
 use crate::scheduling::DeviceBinding;
-use dra_allocator::devices::{Inventory, Taints, keeps_off, says_unhealthy};
+use dra_allocator::devices::{DeviceTaint, Inventory, Taints, keeps_off};
 use dra_model::{
     AllocatedDevice, Claim, Cluster, Component, Condition, ContainerStatus, Device, DeviceId, Gap, Gate,
     Kind, Pod, Pool, ResourceHealth, Str, Taint, lookup,
@@ -107,15 +107,14 @@ pub fn broken_with_partitions(cluster: &Cluster) -> Vec<Broken> {
         if drawing.len() < 2 {
             continue;
         }
-        let kept_off = |device: &Device| -> Vec<Taint> {
+        let kept_off = |device: &Device| {
             let id = pool.device_id(&device.name);
             let found = taints.of_device(&id);
-            let found = found.filter(|found| keeps_off(found.taint));
-            found.map(|found| found.taint.clone()).collect()
+            found.filter(|found| keeps_off(found.taint)).collect()
         };
-        let tainted: Vec<Vec<Taint>> = drawing.iter().map(|device| kept_off(device)).collect();
+        let tainted: Vec<Vec<DeviceTaint<'_>>> = drawing.iter().map(|device| kept_off(device)).collect();
         for (device, own) in drawing.iter().zip(&tainted) {
-            let Some(taint) = own.iter().find(|taint| says_unhealthy(taint)) else {
+            let Some(taint) = own.iter().find(|found| found.says_unhealthy()) else {
                 continue;
             };
             let others = drawing.iter().zip(&tainted).filter(|(_, own)| own.is_empty());
@@ -125,7 +124,7 @@ pub fn broken_with_partitions(cluster: &Cluster) -> Vec<Broken> {
             if !partitions.is_empty() {
                 found.push(Broken {
                     id: pool.device_id(&device.name),
-                    taint: taint.clone(),
+                    taint: taint.taint.clone(),
                     partitions,
                 });
             }

@@ -50,4 +50,4 @@ pub use rules::{
 };
 pub(crate) use selectors::DerivedAttribute;
 pub use selectors::{CachedSelector, SelectorError, first_unmatched, known_names, slice_device};
-pub use taints::{DeviceTaint, Origin, RuleSupport, Taints, keeps_off, says_unhealthy};
+pub use taints::{DeviceTaint, Origin, RuleSupport, Taints, keeps_off, rule_says_unhealthy, says_unhealthy};

@@ -44,6 +44,12 @@ pub fn says_unhealthy(taint: &Taint) -> bool {
     words(name) || words(&taint.value)
 }
 
+/// The same of the taint of a rule: only of a device that it names.
+pub fn rule_says_unhealthy(rule: &TaintRule) -> bool {
+    let selector = rule.spec.device_selector.as_ref();
+    selector.is_some_and(|selector| selector.device.is_some()) && says_unhealthy(&rule.spec.taint)
+}
+
 /// A taint of a device, with where it comes from.
 #[derive(Clone, Debug)]
 pub struct DeviceTaint<'a> {
@@ -51,6 +57,16 @@ pub struct DeviceTaint<'a> {
     pub taint: &'a Taint,
     /// Origin.
     pub origin: Origin,
+}
+
+impl DeviceTaint<'_> {
+    /// Returns whether it says that the device is unhealthy.
+    pub fn says_unhealthy(&self) -> bool {
+        match &self.origin {
+            Origin::Rule(rule) => rule_says_unhealthy(rule),
+            Origin::Slice { .. } => says_unhealthy(self.taint),
+        }
+    }
 }
 
 /// Origin of a taint. Ordered, and equal, as the controller orders the reasons of an eviction: rules by name, then the

@@ -13,7 +13,7 @@ use crate::stage::{
     unknown_text, waits_text,
 };
 use crate::words::{allocated_twice as twice, tainted};
-use dra_allocator::devices::{Taints, is_allocated_twice, says_unhealthy};
+use dra_allocator::devices::{DeviceTaint, Taints, is_allocated_twice};
 use dra_model::{
     AllocatedDevice, Claim, Cluster, Condition, DeviceId, Key, Kind, Owner, Pod, Quantity, Str, Time,
 };
@@ -264,7 +264,7 @@ fn unhealthy(cluster: &Cluster, pod: &Pod) -> Option<String> {
     let mut devices = claims.flat_map(|claim| claim.results()).map(|result| result.id());
     devices.find_map(|device| {
         let mut taints = taints.of_device(&device);
-        let found = taints.find(|found| says_unhealthy(found.taint))?;
+        let found = taints.find(DeviceTaint::says_unhealthy)?;
         let rule = found.origin.rule().map(|rule| &rule.metadata.name);
         Some(tainted(&device, found.taint, rule))
     })

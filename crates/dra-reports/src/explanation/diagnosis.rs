@@ -520,6 +520,8 @@ pub(crate) enum Beside {
     Deallocated,
     /// Several nodes publish the pool under one name, so that devices in use on one of them count as in use on the others.
     SamePool(PoolId),
+    /// The rule of this name taints all devices, or all of this driver.
+    TaintsAll(Str, Option<Str>),
     /// A device plugin hides devices that are free.
     Hidden(HiddenByPlugin),
 }

@@ -16,7 +16,7 @@ use crate::remedy::{Remedy, top_owner};
 use crate::script;
 use crate::stage::recreate_superseded;
 use crate::words::controller;
-use dra_allocator::devices::{RuledOut, says_unhealthy};
+use dra_allocator::devices::{RuledOut, Taints};
 use dra_allocator::{ConstraintName, Together};
 use dra_model::{
     Claim, Cluster, DeviceId, Key, Kind, Node, NodeSelector, Owner, Pod, PodGroup, PoolId, Quantity, Str,
@@ -67,7 +67,8 @@ impl Diagnosis {
     }
 
     /// Has devices repaired that taints report to be unhealthy, where the pod would fit on their node with them.
-    pub(super) fn repair_devices(&mut self) {
+    pub(super) fn repair_devices(&mut self, cluster: &Cluster) {
+        let known = Taints::of(cluster);
         let suffices = |count: &DeviceCount| {
             let wanted = count.wanted.unwrap_or(count.matching);
             count.tainted > 0 && count.usable + count.tainted >= wanted || !count.is_short()
@@ -75,8 +76,10 @@ impl Diagnosis {
         let broken = |node: &NodeDiagnosis| {
             let tainted = node.reasons.iter().filter_map(|reason| match &reason.fact {
                 Fact::RuledOut(RuledOut::Tainted, Evidence::Taints(taints)) => {
-                    let taint = taints.iter().find(|taint| says_unhealthy(taint))?;
-                    Some((reason.device.clone()?, taint.clone()))
+                    let device = reason.device.as_ref()?;
+                    let mut all = known.of_device(device);
+                    let found = all.find(|found| taints.contains(found.taint) && found.says_unhealthy())?;
+                    Some((device.clone(), found.taint.clone()))
                 }
                 _ => None,
             });

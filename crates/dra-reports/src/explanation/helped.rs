@@ -19,7 +19,7 @@ use crate::script::{
 };
 use crate::stage::with_crashing;
 use crate::words::controller;
-use dra_allocator::devices::says_unhealthy;
+use dra_allocator::devices::{rule_says_unhealthy, says_unhealthy};
 use dra_model::{
     AllocatedDevice, AllocationMode, Claim, Cluster, ConsumerReference, Key, Kind, OwnerReference, Pod, Str,
     Time, is_similar, lookup,
@@ -58,9 +58,10 @@ impl<'a> Risks<'a> {
             return risks;
         }
         let devices = cluster.slices().flat_map(|slice| &slice.spec.devices);
-        let of_rules = cluster.rules().map(|rule| &rule.spec.taint);
-        let all = devices.flat_map(|device| &device.taints).chain(of_rules);
-        let unhealthy = all.filter(|taint| says_unhealthy(taint));
+        let of_rules = cluster.rules().filter(|rule| rule_says_unhealthy(rule));
+        let of_slices = devices.flat_map(|device| &device.taints);
+        let of_slices = of_slices.filter(|taint| says_unhealthy(taint));
+        let unhealthy = of_slices.chain(of_rules.map(|rule| &rule.spec.taint));
         risks
             .taints
             .extend(unhealthy.map(|taint| (&taint.key, &taint.effect)));
@@ -76,7 +77,7 @@ impl<'a> Risks<'a> {
             }
             Fix::DeleteRule { rule } => {
                 let rule = self.cluster.rule(rule);
-                rule.is_some_and(|rule| says_unhealthy(&rule.spec.taint))
+                rule.is_some_and(|rule| rule_says_unhealthy(rule))
             }
             _ => false,
         };

@@ -321,7 +321,7 @@ impl Explained<'_> {
     fn before_ends(&self, report: &mut Diagnosis, incomplete: Option<PoolId>) {
         let mut proven = report.fixes.iter().filter(|fix| fix.proven && !fix.risky);
         if proven.all(|fix| matches!(fix.kind, "ReleaseClaim" | "AddNode" | "RecreatePod")) {
-            report.repair_devices();
+            report.repair_devices(self.cluster());
             if let Some(pool) = incomplete {
                 report.add_incomplete(self.cluster(), &pool, self.settings.now);
                 report.fixes.rotate_right(1);
@@ -373,9 +373,18 @@ impl Explained<'_> {
             all.any(|taint| (&taint.key, &taint.value, &taint.effect) == (key, value, effect))
         };
         let rules: Vec<&Arc<TaintRule>> = self.cluster().rules().filter(is_of).collect();
-        report
-            .notes
-            .extend(rules.iter().map(|rule| words::tainting(rule)));
+        for rule in &rules {
+            let selector = rule.spec.device_selector.as_ref();
+            let of_all =
+                selector.filter(|selector| selector.pool.is_none() && selector.device.is_none());
+            match (of_all, &report.cause) {
+                (Some(selector), Some(Cause::TooFew(.., Some(lost)))) if lost.tainted > 0 => {
+                    let name = rule.metadata.name.clone();
+                    report.add_beside(Beside::TaintsAll(name, selector.driver.clone()));
+                }
+                _ => report.notes.push(words::tainting(rule)),
+            }
+        }
         let narrowed = rules.into_iter().filter(|_| self.has_fixes);
         report
             .fixes

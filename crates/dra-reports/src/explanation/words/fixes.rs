@@ -228,7 +228,7 @@ pub(in super::super) fn make_room(pod: &Key, owner: &str) -> String {
 
 /// What can be done to a rule that selects devices of every pool.
 pub(in super::super) const NARROW_RULE: &str =
-    "to taint only some of these devices, set spec.deviceSelector.pool of the rule instead";
+    "to taint only some of these devices, set spec.deviceSelector.pool of the rule instead, and .device for one of them";
 
 /// What releases a claim.
 pub(in super::super) fn release(claim: &Key, before: &Before) -> String {

@@ -455,6 +455,12 @@ fn besides(cause: &Cause, known: &Beside) -> String {
         Beside::Superseded(owner) => format!("{why}; {owner} has a newer pod template than this pod"),
         Beside::NoNode(autoscaler) => format!("{why}; {autoscaler} adds no node for pods with claims"),
         Beside::Deallocated => format!("{why}; kube-scheduler deallocates it automatically"),
+        Beside::TaintsAll(rule, None) => {
+            format!("{why}; devicetaintrule/{rule} taints all devices, as its deviceSelector is empty")
+        }
+        Beside::TaintsAll(rule, Some(driver)) => {
+            format!("{why}; devicetaintrule/{rule} taints all devices of driver {driver}")
+        }
         Beside::Hidden(HiddenByPlugin {
             node,
             resource,
