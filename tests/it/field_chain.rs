@@ -3944,6 +3944,18 @@ const CASES: &[Case] = &[
         ],
         has_not: &["unhealthy", "repair"],
     },
+    // Pods of a set are evicted as soon as they have a device, for they tolerate its taint without effect.
+    Case {
+        ask: "explain deployment/gpu-burnin -n=burnin --complete --now=2026-11-30T12:00:00Z",
+        file: "evicted-again-for-a-toleration-without-effect",
+        code: 1,
+        has: &[
+            "a pod that gets one is evicted immediately: it tolerates taint gpu.nvidia.com/xid=63:NoExecute without effect NoExecute",
+            "finishes, but would be evicted immediately",
+            "1. set effect: NoExecute in the toleration of gpu.nvidia.com/xid in template/burnin/gpu-template",
+        ],
+        has_not: &["wait for the end", "no action needed"],
+    },
     // A Job without retries fails with its pod.
     Case {
         ask: "simulate eviction --node=gpu-1 --complete --now=2026-12-02T10:00:00Z",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::words::{self, PartOfBroken};
 use crate::words::tainted;
 use dra_allocator::devices::Taints;
-use dra_model::{AllocatedDevice, Cluster, DeviceId, Node, Pod, Time};
+use dra_model::{AllocatedDevice, Cluster, DeviceId, Node, Pod, Taint, Time};
 use dra_rules::eviction::{Release, evicting_taint, has_to_go_by};
 use dra_rules::health::{Broken, broken_with_partitions};
 use dra_rules::scheduling::{Granted, too_many_cpus};
@@ -35,16 +35,16 @@ fn evicted<'n>(
     Some(words::evicted_again(&tainted(&device, &taint, rule.as_ref())))
 }
 
-/// Returns whether a pod is evicted as soon as it has its devices, wherever it fits: its request tolerates their taints for a time that is over.
-pub(crate) fn is_evicted_at_once<'n>(
+/// The taint that evicts a pod as soon as it has its devices, wherever it fits: its request tolerates it for a time that is over, or without effect.
+pub(crate) fn evicting_at_once<'n>(
     cluster: &Cluster,
     fitting: impl Iterator<Item = (&'n Arc<Node>, &'n [Granted])>,
     now: Time,
-) -> bool {
+) -> Option<Taint> {
     wherever_it_fits(cluster, fitting, |results, taints| {
-        has_to_go_by(results, taints, now).then_some(())
+        let found = evicting_taint(results, taints).filter(|_| has_to_go_by(results, taints, now));
+        found.map(|(_, taint, _)| taint)
     })
-    .is_some()
 }
 
 /// What the devices of the first node show, if those of every node that fits show such.

@@ -33,7 +33,7 @@ use dra_rules::scheduling::{
 };
 
 pub use assumed::AssumedRelease;
-pub(super) use caveats::{caveats, is_evicted_at_once};
+pub(super) use caveats::{caveats, evicting_at_once};
 pub use exactness::Exactness;
 pub(super) use exactness::{Trust, is_open};
 pub(super) use gang::{Gang, GangLacks};

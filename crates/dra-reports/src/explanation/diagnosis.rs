@@ -493,6 +493,15 @@ impl Cause {
             _ => false,
         }
     }
+
+    /// Returns whether the pod would be evicted as soon as it had what it waits for.
+    pub(super) fn is_evicted_again(&self) -> bool {
+        match self {
+            Self::Besides(_, Beside::EvictedAgain(_)) => true,
+            Self::Besides(cause, _) => cause.is_evicted_again(),
+            _ => false,
+        }
+    }
 }
 
 /// What is known of a cause besides.
@@ -522,6 +531,8 @@ pub(crate) enum Beside {
     SamePool(PoolId),
     /// The rule of this name taints all devices, or all of this driver.
     TaintsAll(Str, Option<Str>),
+    /// This taint evicts the pod as soon as it has such a device: the pod tolerates it without effect.
+    EvictedAgain(Taint),
     /// A device plugin hides devices that are free.
     Hidden(HiddenByPlugin),
 }

@@ -19,15 +19,16 @@ use crate::words::controller;
 use dra_allocator::devices::{RuledOut, Taints};
 use dra_allocator::{ConstraintName, Together};
 use dra_model::{
-    Claim, Cluster, DeviceId, Key, Kind, Node, NodeSelector, Owner, Pod, PodGroup, PoolId, Quantity, Str,
+    Claim, Cluster, DeviceId, DeviceRequest, Key, Kind, Node, NodeSelector, Owner, Pod, PodGroup, PoolId, Quantity, Str,
     Taint, Time, lookup,
 };
+use dra_rules::eviction::lacks_effect;
 use dra_rules::kubelet::{
     BrokenLink, Denial, KeptOff, binding_timeouts, down_controllers, is_being_published, scaled_down,
 };
 use dra_rules::owners::{OwnerName, Rollout, superseding};
 use dra_rules::quota::{Quotas, Refusal, is_of_limits, lacks_use, refusing};
-use dra_rules::reservation::{self, claim_names, former_pods, manager};
+use dra_rules::reservation::{self, Origin, claim_names, former_pods, manager};
 use dra_rules::scheduling::{
     BINDING_TIMEOUT, ClaimProblem, Fix, Fixes, Found, Kept, Obstacle, Plain, Readiness, ShortGang, victims,
 };
@@ -226,9 +227,12 @@ impl Diagnosis {
         // No running pod has to end for one that gets a node of its own.
         let is_coming = pod.is_some_and(|pod| coming_node(cluster, pod, helped.now).is_some());
         let mut ends_all = !is_coming;
+        // The pod does not keep what it gets.
+        let is_futile = matches!(&self.cause, Some(cause) if cause.is_evicted_again());
         for found in &fixes.found {
             let ended = helped.ended(found);
-            if is_coming && !ended.is_empty() {
+            let releases = || found.changes.iter().any(|fix| matches!(fix, Fix::Release { .. }));
+            if is_coming && !ended.is_empty() || is_futile && releases() {
                 continue;
             }
             ends_all &= !ended.is_empty();
@@ -417,6 +421,25 @@ impl FixItem {
     /// Makes a node ready whose devices are not published, and whose taint keeps the pods of a DaemonSet off that would publish them.
     pub(super) fn of_unfit(cluster: &Cluster, node: &Str, kept_off: Option<&Key>) -> Self {
         Self::restore_node(node, restoring(cluster, node), kept_off)
+    }
+
+    /// Has the toleration of the pod changed that lets it have devices which this taint evicts it from: it lacks its effect, in the claim or template,
+    /// or ends.
+    pub(super) fn of_toleration(cluster: &Cluster, pod: &Pod, taint: &Taint) -> Self {
+        let lasts = |spec: &DeviceRequest| {
+            let mut tolerations = spec.tolerations.iter();
+            tolerations.all(|toleration| toleration.toleration_seconds.is_none())
+        };
+        let mut claims = claim_names(pod).filter_map(|name| name.find(cluster));
+        let claim = claims.find(|claim| {
+            let mut specs = claim.spec.asked();
+            specs.any(|spec| lacks_effect(taint, &spec.tolerations) && lasts(spec))
+        });
+        let Some(claim) = claim else {
+            return Self::drop_toleration(pod);
+        };
+        let object = Origin::of(cluster, claim).object(&claim.key());
+        Self::set_effect(&pod.key(), &taint.key, &object)
     }
 
     /// Has a node get huge pages, where it has none and others have enough.

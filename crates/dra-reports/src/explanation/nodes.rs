@@ -11,7 +11,7 @@ use super::helped::Helped;
 use super::items::{ClusterVerdict, FilterCount, FixItem};
 use super::word::SILENT_SECONDS;
 use super::{Explained, absence, groups, namesake, outdated, reasons, shortage, unserved, waiting, words};
-use crate::allocation::{Settings, Trust, caveats, is_evicted_at_once, is_open, timeouts};
+use crate::allocation::{Settings, Trust, caveats, evicting_at_once, is_open, timeouts};
 use dra_allocator::Failure;
 use dra_allocator::devices::{ClassSelectors, RuledOut, rule_matches_pool};
 use dra_model::{
@@ -46,7 +46,8 @@ impl Explained<'_> {
             _ => None,
         });
         let pod = self.pod.map(|pod| &**pod);
-        let evicted = pod.filter(|_| is_evicted_at_once(self.cluster(), fitting.clone(), self.settings.now));
+        let evicting = || evicting_at_once(self.cluster(), fitting.clone(), self.settings.now);
+        let evicted = pod.and_then(|pod| Some((pod, evicting()?)));
         report.notes.splice(..0, caveats(self.cluster(), pod, fitting));
         let selectors = ClassSelectors::of(self.cluster());
         let looks = reasons::Looks::new(&selectors);
@@ -157,7 +158,7 @@ impl Explained<'_> {
         cycle: &Cycle<'_>,
         verdicts: &[(&Arc<Node>, Verdict)],
         (fits, all): (usize, usize),
-        evicted: Option<&Pod>,
+        evicted: Option<(&Pod, Taint)>,
     ) {
         match cycle.full_claims().next() {
             // The scheduler learns of it only when it writes.
@@ -167,9 +168,10 @@ impl Explained<'_> {
                 report.notes.push(words::FULL.to_owned());
                 report.fixes.extend(FixItem::of_former(self.cluster(), full));
             }
-            None if let Some(pod) = evicted => {
+            None if let Some((pod, taint)) = evicted => {
                 report.conclude(Answer::Evicted(fits, all));
-                report.fixes.push(FixItem::drop_toleration(pod));
+                let fix = FixItem::of_toleration(self.cluster(), pod, &taint);
+                report.fixes.push(fix);
             }
             None => report.conclude(Answer::Fits(fits, all)),
         }

@@ -14,11 +14,13 @@ use crate::allocation::{Units, hanging_on};
 use crate::remedy::top_owner;
 use crate::stage::{Subject as StageSubject, cause_text, unlisted_text};
 use crate::words::controller;
-use dra_allocator::devices::{ClassSelectors, Features};
+use dra_allocator::devices::{ClassSelectors, Features, Taints};
 use dra_allocator::{ConstraintName, Failure, Together, attribute_of};
 use dra_model::{
-    AttributeValue, Claim, Cluster, Constraint, DeviceRequest, Key, Node, OwnerReference, Pod, Slice, Str,
+    AllocatedDevice, AttributeValue, Claim, Cluster, Constraint, DeviceRequest, Key, NO_EXECUTE, Node,
+    OwnerReference, Pod, Slice, Str, Taint,
 };
+use dra_rules::eviction::{Release, lacks_effect};
 use dra_rules::kubelet::{self, Stage, Stages};
 use dra_rules::owners::{Lineage, OwnerName, Replacing, waiting_for};
 use dra_rules::reservation::{Unlisted, claim_names, manager, unlisted};
@@ -184,7 +186,14 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             if lacks.is_empty() && has_priority(explained, &consumers) {
                 report.notes.push(words::NO_PREEMPTION.to_owned());
             }
-            let summary = words::when_finished(&consumers, count, &nodes, complete, &lacks, &kept);
+            let mut summary = words::when_finished(&consumers, count, &nodes, complete, &lacks, &kept);
+            if let Some(pod) = explained.pod
+                && let Some(taint) = evicted_again(explained, pod, &consumers)
+            {
+                summary = words::but_evicted(&summary);
+                report.fixes.push(FixItem::of_toleration(cluster, pod, &taint));
+                report.add_beside(Beside::EvictedAgain(taint));
+            }
             WaitingItem {
                 bounded: !complete,
                 ..ends(&consumers, count, nodes, summary)
@@ -342,6 +351,27 @@ fn idle_holders(explained: &Explained<'_>, consumers: &[Consumer]) -> Vec<String
         }
     });
     sentences.collect()
+}
+
+/// The taint that evicts the pod as soon as it has what the consumers have: each of their devices has such a taint, which a request of the
+/// pod tolerates without effect.
+fn evicted_again(explained: &Explained<'_>, pod: &Pod, consumers: &[Consumer]) -> Option<Taint> {
+    let cluster = explained.cluster();
+    let release = Release::of(cluster.environment());
+    let own = claim_names(pod).filter_map(|name| name.find(cluster));
+    let own: Vec<&DeviceRequest> = own.flat_map(|claim| claim.spec.asked()).collect();
+    let is_tolerated = |taint: &Taint| own.iter().any(|spec| lacks_effect(taint, &spec.tolerations));
+    let held = holders(cluster, consumers).flat_map(|holder| claim_names(holder));
+    let held = held.filter_map(|name| name.find(cluster)).flat_map(|claim| claim.results());
+    let taints = Taints::of(cluster).where_rules_are(release.rules);
+    let taint = |held: &AllocatedDevice| {
+        let id = held.id();
+        let mut taints = taints.of_device(&id);
+        let found = taints.find(|found| found.taint.effect == NO_EXECUTE && is_tolerated(found.taint))?;
+        Some(found.taint.clone())
+    };
+    let taints: Option<Vec<Taint>> = held.filter(|_| release.evicts).map(taint).collect();
+    taints?.into_iter().next()
 }
 
 /// Returns whether the pod has a higher priority than one of the consumers.

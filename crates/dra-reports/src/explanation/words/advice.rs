@@ -826,6 +826,17 @@ impl FixItem {
         )
     }
 
+    /// Sets the effect of the toleration of a taint that lets a pod have a device, and not keep it.
+    pub(in super::super) fn set_effect(pod: &Key, taint: &str, object: &str) -> Self {
+        Self::by_hand(
+            "TolerateTaint",
+            format!("pod/{pod}"),
+            format!("set effect: NoExecute in the toleration of {taint} in {object}, and recreate the pod"),
+            "without an effect, the toleration lets kube-scheduler use the device, but does not stop the eviction; it counts for devices that are \
+             allocated from then on",
+        )
+    }
+
     /// Has kube-scheduler bind a pod that it may not bind.
     pub(in super::super) fn let_bind(pod: &Pod) -> Self {
         Self::by_hand(

@@ -455,6 +455,9 @@ fn besides(cause: &Cause, known: &Beside) -> String {
         Beside::Superseded(owner) => format!("{why}; {owner} has a newer pod template than this pod"),
         Beside::NoNode(autoscaler) => format!("{why}; {autoscaler} adds no node for pods with claims"),
         Beside::Deallocated => format!("{why}; kube-scheduler deallocates it automatically"),
+        Beside::EvictedAgain(taint) => format!(
+            "{why}; a pod that gets one is evicted immediately: it tolerates taint {taint} without effect NoExecute, which does not stop the eviction"
+        ),
         Beside::TaintsAll(rule, None) => {
             format!("{why}; devicetaintrule/{rule} taints all devices, as its deviceSelector is empty")
         }

@@ -302,6 +302,11 @@ pub(in super::super) fn deleted(claim: &Key) -> String {
     format!("kube-scheduler deletes claim/{claim}, which it does automatically")
 }
 
+/// The same of a pod that is evicted as soon as it has devices.
+pub(in super::super) fn but_evicted(summary: &str) -> String {
+    format!("{summary}, but would be evicted immediately")
+}
+
 /// That the claim controller deallocates these claims.
 pub(in super::super) fn released(claims: &[Key]) -> String {
     let names = some(claims.iter().map(|key| format!("claim/{key}")));
