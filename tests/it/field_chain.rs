@@ -3956,6 +3956,32 @@ const CASES: &[Case] = &[
         ],
         has_not: &["wait for the end", "no action needed"],
     },
+    // The only pod that has a device cannot pull its image.
+    Case {
+        ask: "explain pod/train-b-8qq2m -n=team-b --complete --now=2026-11-30T12:00:00Z",
+        file: "only-holder-cannot-pull",
+        code: 1,
+        has: &[
+            "no node has an available device of class gpu.nvidia.com; pod/team-a/train-a-5kxwz, which has devices, is not running: container main has not \
+             started: ImagePullBackOff",
+            "Fits on gpu-1 once pod/team-a/train-a-5kxwz ends",
+            "1. suspend job/team-a/train-a",
+            "2. add a node like gpu-1",
+        ],
+        has_not: &["finishes"],
+    },
+    // A pod with a long grace period has the only device, and its owner recreates it.
+    Case {
+        ask: "explain pod/eval-7tbbq -n=ml --complete --now=2026-11-30T12:00:00Z",
+        file: "holder-ends-within-a-long-grace-period",
+        code: 1,
+        has: &[
+            "Fits on gpu-1 once pod/ml/trainer-0 ends",
+            "no action needed: it is being deleted, due at 2026-11-30T12:26:00Z",
+            "its StatefulSet recreates it once it is gone",
+        ],
+        has_not: &["finishes"],
+    },
     // A Job without retries fails with its pod.
     Case {
         ask: "simulate eviction --node=gpu-1 --complete --now=2026-12-02T10:00:00Z",

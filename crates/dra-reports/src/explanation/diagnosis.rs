@@ -519,6 +519,8 @@ pub(crate) enum Beside {
     Kept(OwnerName, Kept),
     /// The devices are held by these pods, which wait for the subject: the owner starts no pod before all have nodes.
     Circle(OwnerName, Vec<Key>),
+    /// The devices are held by this pod, which this keeps from running.
+    NotRunning(Key, Box<StageFact>),
     /// The devices are held by pods of this owner, whose work has ended.
     LeftOver(OwnerName),
     /// The pod is of an earlier pod template than this owner has.

@@ -25,7 +25,7 @@ use dra_model::{
     Time, is_similar, lookup,
 };
 use dra_rules::health::{Health, HealthIndex};
-use dra_rules::kubelet::{ailment, crashing_cloud_controllers, crashing_daemons, without_network};
+use dra_rules::kubelet::{Stages, ailment, crashing_cloud_controllers, crashing_daemons, without_network};
 use dra_rules::owners::{Ending, Lineage};
 use dra_rules::reservation::{
     self, Origin, PodGroups, claim_names, is_done, is_former, manager, pod_of_entry, resolves_to,
@@ -301,7 +301,9 @@ impl Helped<'_> {
             if let Some(End::Terminating) = end_of(self.cluster, claim, &others) {
                 let stuck = stuck_users(self.cluster, claim, self.now);
                 return if stuck.is_empty() {
-                    Remedy::default().note(words::TERMINATING)
+                    let pods = self.pods_of(claim, &others);
+                    let due = pods.filter_map(|pod| pod.metadata.deletion_timestamp).max();
+                    Remedy::default().note(words::terminating(due))
                 } else {
                     stuck
                         .into_iter()
@@ -385,9 +387,10 @@ impl Helped<'_> {
     }
 
     /// Returns whether pods end for a change that are not the pod's own owner's to end, or whose work no other pod takes up. Those of a lower
-    /// priority are there to make room.
+    /// priority are there to make room, and those that cannot start have done no work.
     pub(super) fn loses_work(&self, found: &Found) -> bool {
         let pods = self.ended(found);
+        let stages = Stages::of(self.cluster, self.now);
         let loses = |key: &Key| {
             let pods = self.pod.zip(self.cluster.pod(key));
             pods.is_some_and(|(own, other)| match other.priority().cmp(&own.priority()) {
@@ -395,7 +398,9 @@ impl Helped<'_> {
                 Ordering::Greater => true,
                 Ordering::Equal => {
                     let owner = other.metadata.controller();
-                    key.namespace != own.metadata.namespace || owner.is_none_or(|owner| owner.kind == "Job")
+                    let is_elsewhere = key.namespace != own.metadata.namespace;
+                    let never_ran = other.status.phase == "Pending" && stages.stuck(other).is_some();
+                    !never_ran && (is_elsewhere || owner.is_none_or(|owner| owner.kind == "Job"))
                 }
             })
         };

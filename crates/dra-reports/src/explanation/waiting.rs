@@ -12,7 +12,7 @@ use super::words;
 use super::{Explained, diagnosis, groups, reasons};
 use crate::allocation::{Units, hanging_on};
 use crate::remedy::top_owner;
-use crate::stage::{Subject as StageSubject, cause_text, unlisted_text};
+use crate::stage::{StageFact, Subject as StageSubject, cause_text, stuck_text, unlisted_text};
 use crate::words::controller;
 use dra_allocator::devices::{ClassSelectors, Features, Taints};
 use dra_allocator::{ConstraintName, Failure, Together, attribute_of};
@@ -173,7 +173,19 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
                 report.add_beside(Beside::LeftOver(owner));
             }
             let kept = kept_running(cluster, &consumers);
-            report.notes.extend(idle_holders(explained, &consumers));
+            let idle = not_running(explained, &consumers);
+            match idle.as_slice() {
+                [(key, fact)] if consumers.len() == 1 && are_held(report) => {
+                    report.add_beside(Beside::NotRunning(key.clone(), Box::new(fact.clone())));
+                }
+                _ => {
+                    let idle = idle.iter();
+                    let idle = idle.map(|(key, fact)| words::idle_holder(key, &stuck_text(fact)));
+                    report.notes.extend(idle);
+                }
+            }
+            report.notes.extend(lasting_holders(explained, &consumers));
+            report.notes.extend(recreated(cluster, &consumers));
             report.notes.extend(held_up(explained, &consumers));
             if let Some(pod) = explained.pod
                 && explained.has_fixes
@@ -186,7 +198,14 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             if lacks.is_empty() && has_priority(explained, &consumers) {
                 report.notes.push(words::NO_PREEMPTION.to_owned());
             }
-            let mut summary = words::when_finished(&consumers, count, &nodes, complete, &lacks, &kept);
+            let mut summary = words::when_finished(
+                &consumers,
+                (count, idle.is_empty()),
+                &nodes,
+                complete,
+                &lacks,
+                &kept,
+            );
             if let Some(pod) = explained.pod
                 && let Some(taint) = evicted_again(explained, pod, &consumers)
             {
@@ -327,30 +346,60 @@ fn holders<'c, 'n>(
 /// Consumers that are looked at.
 const HOLDERS: usize = 3;
 
-/// The first of the consumers that do not run, though they have devices.
-fn idle_holders(explained: &Explained<'_>, consumers: &[Consumer]) -> Vec<String> {
-    let (cluster, now) = (explained.cluster(), explained.settings.now);
-    let stages = Stages::of(cluster, now);
+/// The first of the consumers that do not run, though they have devices, with what keeps them from it.
+fn not_running(explained: &Explained<'_>, consumers: &[Consumer]) -> Vec<(Key, StageFact)> {
+    let cluster = explained.cluster();
+    let stages = Stages::of(cluster, explained.settings.now);
+    let holders = holders(cluster, consumers.iter().take(HOLDERS));
+    let holders = holders.filter(|pod| !pod.metadata.is_deleting());
+    let found = holders.filter_map(|pod| {
+        let found = stages.pod(pod).filter(|found| found.stage != Stage::Running)?;
+        let stuck = found.stuck.as_ref()?;
+        let lasts = matches!(stuck.cause, kubelet::Cause::ContainersLeft { .. });
+        (!lasts).then(|| (pod.key(), StageFact::new(stuck.cause.clone(), pod)))
+    });
+    found.collect()
+}
+
+/// The first of the consumers that run, and do not end with their work.
+fn lasting_holders(explained: &Explained<'_>, consumers: &[Consumer]) -> Vec<String> {
+    let cluster = explained.cluster();
+    let stages = Stages::of(cluster, explained.settings.now);
     let holders = holders(cluster, consumers.iter().take(HOLDERS));
     let holders = holders.filter(|pod| !pod.metadata.is_deleting());
     let sentences = holders.filter_map(|pod| {
-        let key = &pod.key();
         let found = stages.pod(pod)?;
-        if found.stage == Stage::Running
-            && let Some(unlisted) = unlisted(cluster, pod)
-                .iter()
-                .find(|unlisted| matches!(unlisted.why, Unlisted::Finished(_)))
-        {
-            return Some(words::lasting_holder(key, &unlisted_text(unlisted)));
-        }
-        let cause = &found.stuck.as_ref()?.cause;
-        let why = cause_text(cause, &StageSubject::of(pod));
-        match cause {
-            kubelet::Cause::ContainersLeft { .. } => Some(words::lasting_holder(key, &why)),
-            _ => (found.stage != Stage::Running).then(|| words::idle_holder(key, &why)),
-        }
+        let unlisted = unlisted(cluster, pod);
+        let mut unlisted = unlisted
+            .iter()
+            .filter(|unlisted| matches!(unlisted.why, Unlisted::Finished(_)));
+        let why = match (&found.stuck, unlisted.next()) {
+            (_, Some(unlisted)) if found.stage == Stage::Running => unlisted_text(unlisted),
+            (Some(stuck), _) if matches!(stuck.cause, kubelet::Cause::ContainersLeft { .. }) => {
+                cause_text(&stuck.cause, &StageSubject::of(pod))
+            }
+            _ => return None,
+        };
+        Some(words::lasting_holder(&pod.key(), &why))
     });
     sentences.collect()
+}
+
+/// That StatefulSets recreate those of the consumers that are being deleted, which need devices again.
+fn recreated(cluster: &Cluster, consumers: &[Consumer]) -> Option<String> {
+    let is_recreated = |pod: &&Arc<Pod>| {
+        let ordinal = pod.metadata.name.rsplit('-').next();
+        let ordinal = ordinal.and_then(|ordinal| ordinal.parse::<i64>().ok());
+        let set = cluster.owner(&pod.metadata);
+        let set = set.filter(|set| set.kind == "StatefulSet" && pod.metadata.is_deleting());
+        set.zip(ordinal)
+            .is_some_and(|(set, ordinal)| ordinal < set.replicas.unwrap_or(1))
+    };
+    let pods: Vec<Key> = holders(cluster, consumers)
+        .filter(is_recreated)
+        .map(|pod| pod.key())
+        .collect();
+    (!pods.is_empty()).then(|| words::recreated(&pods))
 }
 
 /// The taint that evicts the pod as soon as it has what the consumers have: each of their devices has such a taint, which a request of the
@@ -360,9 +409,14 @@ fn evicted_again(explained: &Explained<'_>, pod: &Pod, consumers: &[Consumer]) -
     let release = Release::of(cluster.environment());
     let own = claim_names(pod).filter_map(|name| name.find(cluster));
     let own: Vec<&DeviceRequest> = own.flat_map(|claim| claim.spec.asked()).collect();
+    if own.iter().all(|spec| spec.tolerations.is_empty()) {
+        return None;
+    }
     let is_tolerated = |taint: &Taint| own.iter().any(|spec| lacks_effect(taint, &spec.tolerations));
     let held = holders(cluster, consumers).flat_map(|holder| claim_names(holder));
-    let held = held.filter_map(|name| name.find(cluster)).flat_map(|claim| claim.results());
+    let held = held
+        .filter_map(|name| name.find(cluster))
+        .flat_map(|claim| claim.results());
     let taints = Taints::of(cluster).where_rules_are(release.rules);
     let taint = |held: &AllocatedDevice| {
         let id = held.id();

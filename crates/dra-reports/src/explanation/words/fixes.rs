@@ -227,8 +227,7 @@ pub(in super::super) fn make_room(pod: &Key, owner: &str) -> String {
 }
 
 /// What can be done to a rule that selects devices of every pool.
-pub(in super::super) const NARROW_RULE: &str =
-    "to taint only some of these devices, set spec.deviceSelector.pool of the rule instead, and .device for one of them";
+pub(in super::super) const NARROW_RULE: &str = "to taint only some of these devices, set spec.deviceSelector.pool of the rule instead, and .device for one of them";
 
 /// What releases a claim.
 pub(in super::super) fn release(claim: &Key, before: &Before) -> String {
@@ -445,7 +444,10 @@ pub(in super::super) fn placement(
 const DELETED_VOLUME: &str = "the claim is gone then, with its data as a rule: a deletion cannot be undone; a StatefulSet creates it again, others have to be created";
 
 /// That pods end without further action.
-pub(in super::super) const TERMINATING: &str = "no action needed: it is being deleted";
+pub(in super::super) fn terminating(due: Option<Time>) -> String {
+    let due = due.map_or_else(String::new, |due| format!(", due at {due}"));
+    format!("no action needed: it is being deleted{due}")
+}
 
 /// Who makes a node ready.
 pub(in super::super) const RESTORE_NODE: &str =

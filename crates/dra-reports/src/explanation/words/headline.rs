@@ -451,6 +451,9 @@ fn besides(cause: &Cause, known: &Beside) -> String {
                 listed(members.iter().map(pod), "and")
             )
         }
+        Beside::NotRunning(holder, fact) => {
+            format!("{why}; {}", super::idle_holder(holder, &stuck_text(fact)))
+        }
         Beside::LeftOver(owner) => format!("{why}: pods of {owner}, which has ended, hold them"),
         Beside::Superseded(owner) => format!("{why}; {owner} has a newer pod template than this pod"),
         Beside::NoNode(autoscaler) => format!("{why}; {autoscaler} adds no node for pods with claims"),

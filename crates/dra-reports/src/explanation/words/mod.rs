@@ -32,10 +32,11 @@ pub(super) use notes::{
 };
 pub(super) use reasons::{ADMIN_ACCESS, brief, keeps_alignment, of_reason};
 pub(super) use waiting::{
-    NO_PREEMPTION, NODES_UNTAINTED, UNCORDONED, UNTAINTED, come_first, deallocated, deleted, error_ends_all,
-    fits_once, held_up, keeps_own, kept, never, never_offered, never_together, node_is_coming, not_simulated,
-    or_node_comes, ready_again, released, rolled_out, spared, unknown_wait, unusable_pools, waiting_for,
-    when_driver_started, when_finished, when_published, why_unknown,
+    NO_PREEMPTION, NODES_UNTAINTED, UNCORDONED, UNTAINTED, but_evicted, come_first, deallocated, deleted,
+    error_ends_all, fits_once, held_up, keeps_own, kept, never, never_offered, never_together,
+    node_is_coming, not_simulated, or_node_comes, ready_again, recreated, released, rolled_out, spared,
+    unknown_wait, unusable_pools, waiting_for, when_driver_started, when_finished, when_published,
+    why_unknown,
 };
 
 fn claims(keys: &[Key]) -> String {

@@ -257,23 +257,28 @@ pub(in super::super) fn rolled_out(
     )
 }
 
-/// That it fits once so many of these finish; `complete` says whether no others would help, and `kept` has the owners that keep some of
+/// That it fits once so many of these finish, or are ended where some do not run; `complete` says whether no others would help, and `kept` has the owners that keep some of
 /// them running.
 pub(in super::super) fn when_finished(
     consumers: &[Consumer],
-    count: usize,
+    (count, all_run): (usize, bool),
     nodes: &[Str],
     complete: bool,
     lacks: &[Lack],
     kept: &BTreeSet<String>,
 ) -> String {
     let names = |last| listed(consumers, last);
+    let (finishes, finish) = if all_run {
+        ("finishes", "finish")
+    } else {
+        ("ends", "end")
+    };
     let who = match (consumers.len(), count) {
-        (1, _) => format!("{} finishes", names("and")),
-        (2..=NAMED, 1) => format!("{} finishes", names("or")),
-        (_, 1) => format!("any one of {} finishes", names("and")),
-        (all, count) if all == count => format!("{} finish", names("and")),
-        (all, count) => format!("any {count} of these {all} finish: {}", names("and")),
+        (1, _) => format!("{} {finishes}", names("and")),
+        (2..=NAMED, 1) => format!("{} {finishes}", names("or")),
+        (_, 1) => format!("any one of {} {finishes}", names("and")),
+        (all, count) if all == count => format!("{} {finish}", names("and")),
+        (all, count) => format!("any {count} of these {all} {finish}: {}", names("and")),
     };
     let others = if complete {
         ""
@@ -312,6 +317,19 @@ pub(in super::super) fn released(claims: &[Key]) -> String {
     let names = some(claims.iter().map(|key| format!("claim/{key}")));
     let whose = one_or_many(claims.len(), "its", "their");
     format!("the claim controller deallocates {names}: {whose} pods are gone or have finished")
+}
+
+/// That StatefulSets recreate these pods, which are being deleted.
+pub(in super::super) fn recreated(pods: &[Key]) -> String {
+    let (its, needs) = one_or_many(
+        pods.len(),
+        ("its StatefulSet recreates it", "it needs"),
+        ("their StatefulSets recreate them", "they need"),
+    );
+    format!(
+        "{}: {its} once it is gone, and {needs} a device again",
+        some(pods.iter().map(pod))
+    )
 }
 
 /// That owners keep pods running for whose end something waits.
