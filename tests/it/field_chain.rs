@@ -1820,8 +1820,8 @@ const CASES: &[Case] = &[
         file: "replaced-node-without-label",
         code: 1,
         has: &[
-            "1. ask the owner of driver gpu.nvidia.com to publish its devices for gpu-2",
-            "nvidia.com/gpu.present=true",
+            "driver gpu.nvidia.com publishes no devices for gpu-2",
+            "1. label node/gpu-2 with nvidia.com/gpu.present=true",
         ],
         has_not: &["1. delete"],
     },
@@ -3932,6 +3932,17 @@ const CASES: &[Case] = &[
         has: &["but cannot take the pod: cordoned", "1. uncordon node/a10-3"],
         has_not: &["publishes no devices", "ask the owner of driver"],
     },
+    Case {
+        ask: "explain pod/render-7-7c9db8954b-tt4xz -n=studio --complete --now=2026-11-30T12:00:00Z",
+        file: "cordoned-beside-a-broken-node-of-that-product",
+        code: 1,
+        has: &[
+            "driver gpu.nvidia.com publishes no devices for a10-5",
+            "1. uncordon node/a10-3",
+            "2. ask the owner of driver gpu.nvidia.com to publish its devices for a10-5",
+        ],
+        has_not: &[],
+    },
     // A rule that is meant for one device has an empty selector.
     Case {
         ask: "explain deployment/chat -n=prod --complete --now=2026-11-30T12:00:00Z",
@@ -3976,11 +3987,51 @@ const CASES: &[Case] = &[
         file: "holder-ends-within-a-long-grace-period",
         code: 1,
         has: &[
-            "Fits on gpu-1 once pod/ml/trainer-0 ends",
             "no action needed: it is being deleted, due at 2026-11-30T12:26:00Z",
             "its StatefulSet recreates it once it is gone",
         ],
-        has_not: &["finishes"],
+        has_not: &[],
+    },
+    // Nodes of the same type lack the label by which the driver's DaemonSet selects the others.
+    Case {
+        ask: "explain pod/finetune-z4rkd -n=speech --complete --now=2026-11-30T12:00:00Z",
+        file: "like-nodes-lack-the-label-of-the-driver",
+        code: 1,
+        has: &[
+            "publishes no devices for pool-b-1, pool-b-2, pool-b-3",
+            "1. label node/pool-b-1, node/pool-b-2, node/pool-b-3 with nvidia.com/dra-kubelet-plugin=true, which",
+            "2. scale deployment/speech/",
+        ],
+        has_not: &[],
+    },
+    Case {
+        ask: "explain pod/finetune-z4rkd -n=speech --emit-fix=1 --complete --now=2026-11-30T12:00:00Z",
+        file: "like-nodes-lack-the-label-of-the-driver",
+        code: 0,
+        has: &["kubectl label node/pool-b-1 node/pool-b-2 node/pool-b-3 nvidia.com/dra-kubelet-plugin=true"],
+        has_not: &[],
+    },
+    // No node has devices, as the group of those that the driver selects is at zero.
+    Case {
+        ask: "explain pod/llama-6c5d9f7b8-j4k5l -n=serving --complete --now=2026-11-30T12:00:00Z",
+        file: "node-group-of-the-driver-at-zero",
+        code: 1,
+        has: &[
+            "which no node has; cluster-autoscaler adds no node with such devices",
+            "1. add a node with nvidia.com/gpu.present=true",
+            "scale up its node group by hand",
+        ],
+        has_not: &["label the nodes", "correct what it selects"],
+    },
+    // The node that matters comes before one of the control plane.
+    Case {
+        ask: "explain pod/train-c -n=team --complete --now=2026-11-30T12:00:00Z",
+        file: "plugin-in-use-beside-a-control-plane",
+        code: 1,
+        has: &[
+            "does not fit on either node: gpu-1: Insufficient nvidia.com/gpu: needs 1, 0 of 2 left; cp-1: untolerated taint",
+        ],
+        has_not: &[],
     },
     // A Job without retries fails with its pod.
     Case {

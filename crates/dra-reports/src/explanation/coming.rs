@@ -83,6 +83,16 @@ pub(super) fn coming_node<'c>(cluster: &'c Cluster, pod: &Pod, now: Time) -> Opt
     (is_recent && !has_come && SCALE_UP.contains(&last.reason.as_str())).then_some(last)
 }
 
+/// What the cluster autoscaler said last of the pod, if that is that no node which it could add would have the devices. It does not know those of a
+/// group without nodes.
+pub(super) fn unknown_devices<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Event> {
+    let events = cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
+    let own = events.filter(|event| is_of_autoscaler(event));
+    let last = own.max_by_key(|event| event.last_seen())?;
+    let is_so = last.reason == NO_SCALE_UP && last.message.contains("cannot allocate all claims");
+    is_so.then_some(last)
+}
+
 /// Why an autoscaler adds no node.
 #[derive(Clone, Copy)]
 pub(super) enum NoNode {

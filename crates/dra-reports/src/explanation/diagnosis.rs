@@ -527,6 +527,8 @@ pub(crate) enum Beside {
     Superseded(OwnerName),
     /// This autoscaler adds no nodes for pods with claims.
     NoNode(Str),
+    /// This autoscaler knows no node with such devices that it could add.
+    NotScaledUp(Str),
     /// The scheduler deallocates the claim automatically.
     Deallocated,
     /// Several nodes publish the pool under one name, so that devices in use on one of them count as in use on the others.

@@ -1,5 +1,6 @@
 //! What would help: sets of changes that the search has found, and what nothing can prove.
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -19,12 +20,13 @@ use crate::words::controller;
 use dra_allocator::devices::{RuledOut, Taints};
 use dra_allocator::{ConstraintName, Together};
 use dra_model::{
-    Claim, Cluster, DeviceId, DeviceRequest, Key, Kind, Node, NodeSelector, Owner, Pod, PodGroup, PoolId, Quantity, Str,
-    Taint, Time, lookup,
+    Claim, Cluster, DeviceId, DeviceRequest, Key, Kind, Node, NodeSelector, Owner, Pod, PodGroup, PoolId,
+    Quantity, Str, Taint, Time, lookup,
 };
 use dra_rules::eviction::lacks_effect;
 use dra_rules::kubelet::{
-    BrokenLink, Denial, KeptOff, binding_timeouts, down_controllers, is_being_published, scaled_down,
+    BrokenLink, Denial, KeptOff, Stages, binding_timeouts, down_controllers, is_being_published,
+    offered_by_plugin, scaled_down,
 };
 use dra_rules::owners::{OwnerName, Rollout, superseding};
 use dra_rules::quota::{Quotas, Refusal, is_of_limits, lacks_use, refusing};
@@ -69,7 +71,7 @@ impl Diagnosis {
 
     /// Has devices repaired that taints report to be unhealthy, where the pod would fit on their node with them.
     pub(super) fn repair_devices(&mut self, cluster: &Cluster) {
-        let known = Taints::of(cluster);
+        let known = LazyCell::new(|| Taints::of(cluster));
         let suffices = |count: &DeviceCount| {
             let wanted = count.wanted.unwrap_or(count.matching);
             count.tainted > 0 && count.usable + count.tainted >= wanted || !count.is_short()
@@ -374,6 +376,24 @@ impl FixItem {
             &unserved.nodes,
             labels,
         ))
+    }
+
+    /// Labels nodes of a type that the driver serves elsewhere, where its DaemonSet asks for labels that they lack.
+    pub(super) fn of_missing_labels(cluster: &Cluster, unserved: &Unserved, now: Time) -> Option<Self> {
+        let BrokenLink::NoPod(set, Some(KeptOff::Labels(labels))) = &unserved.link else {
+            return None;
+        };
+        let stages = Stages::of(cluster, now);
+        let lacks_all = |node: &Node| labels.iter().all(|(key, _)| node.metadata.label(key).is_none());
+        let is_meant = |name: &&Str| {
+            cluster.node(name).is_some_and(|node| {
+                stages.is_like_served(&unserved.driver, node)
+                    && offered_by_plugin(node, &unserved.driver).next().is_none()
+                    && lacks_all(node)
+            })
+        };
+        let nodes: Vec<&Str> = unserved.nodes.iter().filter(is_meant).collect();
+        (!nodes.is_empty()).then(|| Self::label_nodes(&unserved.driver, set, &nodes, labels))
     }
 
     /// Has a driver publish for nodes that exist, and not for `named`.

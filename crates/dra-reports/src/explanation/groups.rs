@@ -261,11 +261,25 @@ impl NodeGroup {
         };
         groups.sort_by_cached_key(|group| {
             let (lacks, nodes) = (lacks(group), &group.nodes);
-            (lacks.is_none(), lacks, Reverse(nodes.len()), nodes.clone())
+            (
+                lacks.is_none(),
+                group.is_of_control_plane(),
+                lacks,
+                Reverse(nodes.len()),
+                nodes.clone(),
+            )
         });
         groups
     }
+
+    /// Returns whether the taint of the control plane rejects the nodes: they are not meant for the pod.
+    fn is_of_control_plane(&self) -> bool {
+        matches!(&self.reason, Some(Brief::Fact(Fact::Plain(Plain::TaintToleration(taint)))) if taint.key == CONTROL_PLANE)
+    }
 }
+
+/// Key of the taint of the nodes of the control plane. Mirrors `cmd/kubeadm/app/constants/constants.go`, `LabelNodeRoleControlPlane`.
+const CONTROL_PLANE: &str = "node-role.kubernetes.io/control-plane";
 
 /// The filters in the order in which the scheduler runs them.
 const ORDER: [&str; 13] = [

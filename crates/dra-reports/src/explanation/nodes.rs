@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::absence::{Absence, ForNodes};
-use super::coming::{Unpublished, coming_node};
+use super::coming::{Unpublished, coming_node, unknown_devices};
 use super::diagnosis::{Answer, Beside, Cause, Diagnosis, NodeDiagnosis, NodeGroup, Reason};
 use super::fact::{Brief, Evidence, Fact, Limited};
 use super::helped::Helped;
@@ -17,7 +17,7 @@ use dra_allocator::devices::{ClassSelectors, RuledOut, rule_matches_pool};
 use dra_model::{
     Change, Claim, Component, Gate, Key, Kind, Node, Object, Pod, PoolId, Str, Taint, TaintRule, lookup,
 };
-use dra_rules::kubelet::Stages;
+use dra_rules::kubelet::{BrokenLink, Stages};
 use dra_rules::reservation::Origin;
 use dra_rules::scheduling::{
     Cycle, Fix, Refusal, Start, Subject, Verdict, classes_of_resources, fits_on_new, implicit_class,
@@ -377,8 +377,7 @@ impl Explained<'_> {
         let rules: Vec<&Arc<TaintRule>> = self.cluster().rules().filter(is_of).collect();
         for rule in &rules {
             let selector = rule.spec.device_selector.as_ref();
-            let of_all =
-                selector.filter(|selector| selector.pool.is_none() && selector.device.is_none());
+            let of_all = selector.filter(|selector| selector.pool.is_none() && selector.device.is_none());
             match (of_all, &report.cause) {
                 (Some(selector), Some(Cause::TooFew(.., Some(lost)))) if lost.tainted > 0 => {
                     let name = rule.metadata.name.clone();
@@ -450,15 +449,30 @@ impl Explained<'_> {
             }
         }
         let fix = match unserved::unserved(report, cycle, selectors, self.settings.now) {
-            Some((unserved, true)) => {
-                let fix = FixItem::of_daemon(&unserved, self.pod);
-                let fix = fix.unwrap_or_else(|| FixItem::serve(&unserved));
-                report.cause = Some(Cause::Unserved(unserved));
-                Some(fix)
-            }
-            Some((unserved, false)) => {
-                let fix = FixItem::serve(&unserved);
-                report.add_fault(Cause::Unserved(unserved));
+            Some((unserved, is_cause)) => {
+                let unscaled = self.pod.and_then(|pod| unknown_devices(self.cluster(), pod));
+                let unscaled = unscaled.map(|event| event.component().clone());
+                let (fix, beside) = match (&unserved.link, unscaled) {
+                    (BrokenLink::Unselected(set, asked), Some(autoscaler)) => {
+                        let fix = FixItem::scale_group(set, asked, &autoscaler);
+                        (fix, Some(Beside::NotScaledUp(autoscaler)))
+                    }
+                    _ => {
+                        let of_daemon = FixItem::of_daemon(&unserved, self.pod).filter(|_| is_cause);
+                        let missing =
+                            || FixItem::of_missing_labels(self.cluster(), &unserved, self.settings.now);
+                        let fix = of_daemon.or_else(missing);
+                        (fix.unwrap_or_else(|| FixItem::serve(&unserved)), None)
+                    }
+                };
+                if is_cause {
+                    report.cause = Some(Cause::Unserved(unserved));
+                } else {
+                    report.add_fault(Cause::Unserved(unserved));
+                }
+                if let Some(beside) = beside {
+                    report.add_beside(beside);
+                }
                 Some(fix)
             }
             None => fix_of_class,

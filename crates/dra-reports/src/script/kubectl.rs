@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{Command, NoCommand, Resource, Script, Then};
-use dra_model::{Claim, DeviceId, Key, Kind, NO_EXECUTE, NO_SCHEDULE, Pod, PoolId};
+use dra_model::{Claim, DeviceId, Key, Kind, NO_EXECUTE, NO_SCHEDULE, Pod, PoolId, Str};
 use dra_rules::owners::Ending;
 
 /// `kubectl delete KIND/NAME…` of a kind without namespace.
@@ -275,15 +275,36 @@ pub fn touch(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
         .done()
 }
 
-/// `kubectl taint node node/NAME KEY:EFFECT-`. Only keys and effects that a node of a cluster can have are given.
-pub fn lift_node_taint(node: &str, key: &str, effect: &str) -> Result<Script, NoCommand> {
+/// Returns whether a text may be the key of a label or taint, or its value.
+fn is_of_label(text: &str) -> bool {
     let alphanumeric = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
-    let bytes = key.as_bytes();
-    let is_key = alphanumeric(bytes.first())
+    let bytes = text.as_bytes();
+    alphanumeric(bytes.first())
         && alphanumeric(bytes.last())
         && bytes
             .iter()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-._/".contains(byte));
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-._/".contains(byte))
+}
+
+/// `kubectl label node/NAME… KEY=VALUE…`. Only keys and values that labels can have are given.
+pub fn label_nodes(nodes: &[&Str], labels: &[(Str, Str)]) -> Result<Script, NoCommand> {
+    let label = Command::changing("label").objects(Kind::Node, nodes);
+    let label = labels.iter().fold(label, |label, (key, value)| {
+        let change = format!("{key}={value}");
+        let is_label = is_of_label(key) && is_of_label(value);
+        label.unless(!is_label, "the label of a node", &change).word(
+            "the label of a node",
+            change.clone(),
+            &change,
+            None,
+        )
+    });
+    label.done()
+}
+
+/// `kubectl taint node node/NAME KEY:EFFECT-`. Only keys and effects that a node of a cluster can have are given.
+pub fn lift_node_taint(node: &str, key: &str, effect: &str) -> Result<Script, NoCommand> {
+    let is_key = is_of_label(key);
     let is_effect = ["NoSchedule", "PreferNoSchedule", "NoExecute"].contains(&effect);
     let change = format!("{key}:{effect}-");
     Command::changing("taint")

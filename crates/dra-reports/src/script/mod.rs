@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 pub use kubectl::{
     change, convert_claim, delete, delete_in, delete_pods, describe, describe_device, describe_node,
-    describe_pool, end_before, end_by_owner, evict_from_device, field_selector, keep_off_device,
+    describe_pool, end_before, end_by_owner, evict_from_device, field_selector, keep_off_device, label_nodes,
     lift_node_taint, merge, no_finalizers, patch, recreate_pod, remake, replace_saved, save, save_and_delete,
     save_without_finalizers, taint_device, taint_driver, touch,
 };

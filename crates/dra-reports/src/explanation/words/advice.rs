@@ -4,7 +4,9 @@ use dra_model::{
     Component, DeviceId, Event, Gate, Key, Kind, NodeSelector, Owner, Pod, PoolId, Quantity, Str, Taint,
     TaintRule, Time,
 };
-use dra_rules::kubelet::{BrokenLink, MANY_TIMEOUTS, PodStage, STARTING_SECONDS, Waiting, unscheduled};
+use dra_rules::kubelet::{
+    BrokenLink, KeptOff, MANY_TIMEOUTS, PodStage, STARTING_SECONDS, Waiting, unscheduled,
+};
 use dra_rules::owners::ShutQueue;
 use dra_rules::quota::Refusal;
 use dra_rules::reservation::{Unlisted, UnlistedDevices, manager};
@@ -21,7 +23,7 @@ use crate::allocation::words::pod;
 use crate::listing::{selector_terms, some};
 use crate::remedy::Remedy;
 use crate::script::{
-    Command, Resource, delete_in, describe, describe_device, describe_node, describe_pool, touch,
+    Command, Resource, delete_in, describe, describe_device, describe_node, describe_pool, label_nodes, touch,
 };
 use crate::stage::{
     Subject, asked_text, cause_text, labels_text, logs_of, look_at_link, mend_link, with_crashing,
@@ -340,6 +342,42 @@ impl FixItem {
             ),
         };
         Self::of_driver(driver, message, mend_link(driver, link)).look(look_at_link(link))
+    }
+
+    /// Labels nodes so that the DaemonSet of a driver selects them.
+    pub(in super::super) fn label_nodes(
+        driver: &str,
+        set: &Key,
+        nodes: &[&Str],
+        labels: &[(Str, Str)],
+    ) -> Self {
+        let named = some(nodes.iter().map(|node| format!("node/{node}")));
+        let type_ = one_or_many(nodes.len(), "its type", "their type");
+        let message = format!(
+            "label {named} with {}, which daemonset/{set} selects",
+            labels_text(labels)
+        );
+        let how = format!(
+            "ask an administrator first what should set it: other nodes of {type_} have devices of driver {driver}"
+        );
+        let label = Remedy::command(label_nodes(nodes, labels)).note(how);
+        let look = describe(Resource::called("daemonset"), set);
+        Self::unproven("RestoreDriver", format!("driver/{driver}"), message, label).look(look)
+    }
+
+    /// Has the group of nodes scaled up that a driver selects, as an autoscaler does not.
+    pub(in super::super) fn scale_group(set: &Key, asked: &KeptOff, autoscaler: &str) -> Self {
+        Self::by_hand(
+            "AddNode",
+            format!("daemonset/{set}"),
+            format!(
+                "add a node with {}, which daemonset/{set} selects: scale up its node group by hand, or raise the minimum size of the group",
+                asked_text(asked)
+            ),
+            format!(
+                "ask an administrator of the cluster; {autoscaler} does not know which devices the nodes of a group without nodes would have"
+            ),
+        )
     }
 
     /// Has a driver publish for nodes that exist, such as the one that is `meant`, and not for `named`.

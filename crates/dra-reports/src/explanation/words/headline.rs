@@ -457,6 +457,7 @@ fn besides(cause: &Cause, known: &Beside) -> String {
         Beside::LeftOver(owner) => format!("{why}: pods of {owner}, which has ended, hold them"),
         Beside::Superseded(owner) => format!("{why}; {owner} has a newer pod template than this pod"),
         Beside::NoNode(autoscaler) => format!("{why}; {autoscaler} adds no node for pods with claims"),
+        Beside::NotScaledUp(autoscaler) => format!("{why}; {autoscaler} adds no node with such devices"),
         Beside::Deallocated => format!("{why}; kube-scheduler deallocates it automatically"),
         Beside::EvictedAgain(taint) => format!(
             "{why}; a pod that gets one is evicted immediately: it tolerates taint {taint} without effect NoExecute, which does not stop the eviction"
@@ -474,7 +475,7 @@ fn besides(cause: &Cause, known: &Beside) -> String {
             free,
             users,
         }) if users.is_empty() => format!(
-            "{why}; {} of class {class} there {} not used for it, because a device plugin offers {resource} on {node}",
+            "{why}; {} of class {class} {} not used for it, because a device plugin offers {resource} on {node}",
             counted(*free, "available device", "available devices"),
             one_or_many(*free, "is", "are")
         ),
@@ -485,7 +486,7 @@ fn besides(cause: &Cause, known: &Beside) -> String {
             free,
             users,
         }) => format!(
-            "{why}; {} of class {class} there {} no others: a device plugin offers {resource} on {node}, and {} may have the same hardware from it",
+            "{why}; {} of class {class} on {node} {} no others: a device plugin offers {resource} there, and {} may have the same hardware from it",
             counted(*free, "available device", "available devices"),
             one_or_many(*free, "is", "are"),
             listed(users.iter().map(pod), "and")
