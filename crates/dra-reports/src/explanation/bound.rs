@@ -352,7 +352,7 @@ fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>,
             let root = root(stages, pod, &stuck.cause);
             let is_unhealthy = matches!(root, Some(Root::Unhealthy(_)));
             let reason = match &root {
-                Some(Root::Unhealthy(root)) => root,
+                Some(Root::Unhealthy(root)) => root.as_ref(),
                 _ => &fact,
             };
             report.reasons.push(reason.clone().into());
@@ -478,7 +478,7 @@ fn root<'c>(stages: &Stages<'c>, pod: &'c Arc<Pod>, cause: &Cause) -> Option<Roo
     }
     if let Some(unhealthy) = stages.unhealthy(pod) {
         let fact = StageFact::of(&unhealthy, pod);
-        return Some(Root::Unhealthy(Fact::Stage(Box::new(fact))));
+        return Some(Root::Unhealthy(Box::new(Fact::Stage(Box::new(fact)))));
     }
     let is_taken = end.as_ref().is_some_and(|end| finds_device_in_use(&end.message));
     let (.., users) = offered_twice(stages, pod).filter(|_| is_taken)?;

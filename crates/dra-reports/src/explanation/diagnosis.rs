@@ -331,7 +331,7 @@ pub(crate) enum OnNode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Root {
     /// A device of the pod is reported unhealthy.
-    Unhealthy(Fact),
+    Unhealthy(Box<Fact>),
     /// The container finds its device in use, and these pods may have it from a device plugin.
     Plugin(Vec<Key>),
 }
@@ -405,8 +405,8 @@ impl Answer {
             Self::Gang(gang) => Some(Fact::Gang(gang.clone())),
             Self::NotGone(fact) | Self::Failed(fact) => Some(fact.clone()),
             Self::Bound(bound) => match &bound.how {
-                OnNode::Stuck(_, Some(Root::Unhealthy(fact)))
-                | OnNode::Waits(fact)
+                OnNode::Stuck(_, Some(Root::Unhealthy(fact))) => Some(Fact::clone(fact)),
+                OnNode::Waits(fact)
                 | OnNode::Stuck(fact, _)
                 | OnNode::Endangered(fact)
                 | OnNode::NotEnding(fact) => Some(fact.clone()),
