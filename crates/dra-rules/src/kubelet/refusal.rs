@@ -98,7 +98,7 @@ impl<'c> Stages<'c> {
         let (start, other) = starts.max()?;
         let mut users = self.users(driver);
         let is_newer = |user: &Arc<Pod>| user.node() == Some(node) && user.status.start_time >= Some(start);
-        (!users.any(is_newer)).then(|| Behind::OlderPod {
+        (!users.any(is_newer)).then_some(Behind::OlderPod {
             pod,
             since,
             newer: Newer::Installer(other, start),
