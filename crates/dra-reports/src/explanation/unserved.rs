@@ -177,14 +177,16 @@ fn served(
 /// Returns whether a label that tells hardware apart says that the node has none of the devices that a request selects: nodes with its value publish
 /// others only, and those that publish such ones have another value.
 fn has_other_hardware(cluster: &Cluster, driver: &str, served: &BTreeMap<Str, bool>, node: &Node) -> bool {
-    node.metadata.labels.iter().any(|(key, value)| {
+    let labels = node.metadata.labels.iter();
+    let mut telling = labels.filter(|(key, _)| tells_hardware(driver, key));
+    telling.any(|(key, value)| {
         let alike = served.iter().filter_map(|(name, is_selected)| {
             let label = cluster.node(name)?.metadata.label(key)?;
             Some((label == value, *is_selected))
         });
         let alike: BTreeSet<(bool, bool)> = alike.collect();
         let tells_apart = BTreeSet::from([(true, false), (false, true)]).is_subset(&alike);
-        tells_hardware(driver, key) && tells_apart && !alike.contains(&(true, true))
+        tells_apart && !alike.contains(&(true, true))
     })
 }
 

@@ -468,29 +468,26 @@ fn besides(cause: &Cause, known: &Beside) -> String {
         Beside::TaintsAll(rule, Some(driver)) => {
             format!("{why}; devicetaintrule/{rule} taints all devices of driver {driver}")
         }
-        Beside::Hidden(HiddenByPlugin {
-            node,
-            resource,
-            class,
-            free,
-            users,
-        }) if users.is_empty() => format!(
-            "{why}; {} of class {class} {} not used for it, because a device plugin offers {resource} on {node}",
-            counted(*free, "available device", "available devices"),
-            one_or_many(*free, "is", "are")
-        ),
-        Beside::Hidden(HiddenByPlugin {
-            node,
-            resource,
-            class,
-            free,
-            users,
-        }) => format!(
-            "{why}; {} of class {class} on {node} {} no others: a device plugin offers {resource} there, and {} may have the same hardware from it",
-            counted(*free, "available device", "available devices"),
-            one_or_many(*free, "is", "are"),
-            listed(users.iter().map(pod), "and")
-        ),
+        Beside::Hidden(hidden) => {
+            let HiddenByPlugin {
+                node,
+                resource,
+                class,
+                ..
+            } = hidden;
+            let free = counted(hidden.free, "available device", "available devices");
+            let are = one_or_many(hidden.free, "is", "are");
+            let users = listed(hidden.users.iter().map(pod), "and");
+            if users.is_empty() {
+                format!(
+                    "{why}; {free} of class {class} {are} not used for it, because a device plugin offers {resource} on {node}"
+                )
+            } else {
+                format!(
+                    "{why}; {free} of class {class} on {node} {are} no others: a device plugin offers {resource} there, and {users} may have the same hardware from it"
+                )
+            }
+        }
         Beside::SamePool(pool) => format!(
             "{why}; several nodes publish pool/{pool}, so a device in use on one of them counts as in use on the others, too"
         ),
