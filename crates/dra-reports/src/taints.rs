@@ -1,7 +1,7 @@
 //! `kubectl dra taints`: every taint, with the devices, claims and pods that it affects and who tolerates it.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -196,7 +196,7 @@ pub fn wide_rule(cluster: &Cluster, rule: &TaintRule) -> Option<String> {
     let drivers = selector
         .driver
         .is_none()
-        .then(|| drivers_selected(cluster, rule))?;
+        .then(|| drivers_selected(cluster, rule).collect::<BTreeSet<Str>>())?;
     (drivers.len() > 1).then(|| words::wide_rule(&rule.metadata.name, &drivers))
 }
 

@@ -173,7 +173,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
                 report.add_beside(Beside::LeftOver(owner));
             }
             let kept = kept_running(cluster, &consumers);
-            let idle = not_running(explained, &consumers);
+            let (idle, lasting) = first_holders(explained, &consumers);
             match idle.as_slice() {
                 [(key, fact)] if consumers.len() == 1 && are_held(report) => {
                     report.add_beside(Beside::NotRunning(key.clone(), Box::new(fact.clone())));
@@ -184,7 +184,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
                     report.notes.extend(idle);
                 }
             }
-            report.notes.extend(lasting_holders(explained, &consumers));
+            report.notes.extend(lasting);
             report.notes.extend(recreated(cluster, &consumers));
             report.notes.extend(held_up(explained, &consumers));
             if let Some(pod) = explained.pod
@@ -346,43 +346,33 @@ fn holders<'c, 'n>(
 /// Consumers that are looked at.
 const HOLDERS: usize = 3;
 
-/// The first of the consumers that do not run, though they have devices, with what keeps them from it.
-fn not_running(explained: &Explained<'_>, consumers: &[Consumer]) -> Vec<(Key, StageFact)> {
+/// Of the first of the consumers: those that do not run, though they have devices, with what keeps them from it, and the sentences on those that do
+/// not end with their work.
+fn first_holders(explained: &Explained<'_>, consumers: &[Consumer]) -> (Vec<(Key, StageFact)>, Vec<String>) {
     let cluster = explained.cluster();
     let stages = Stages::of(cluster, explained.settings.now);
+    let (mut idle, mut lasting) = (Vec::new(), Vec::new());
     let holders = holders(cluster, consumers.iter().take(HOLDERS));
-    let holders = holders.filter(|pod| !pod.metadata.is_deleting());
-    let found = holders.filter_map(|pod| {
-        let found = stages.pod(pod).filter(|found| found.stage != Stage::Running)?;
-        let stuck = found.stuck.as_ref()?;
-        let lasts = matches!(stuck.cause, kubelet::Cause::ContainersLeft { .. });
-        (!lasts).then(|| (pod.key(), StageFact::new(stuck.cause.clone(), pod)))
-    });
-    found.collect()
-}
-
-/// The first of the consumers that run, and do not end with their work.
-fn lasting_holders(explained: &Explained<'_>, consumers: &[Consumer]) -> Vec<String> {
-    let cluster = explained.cluster();
-    let stages = Stages::of(cluster, explained.settings.now);
-    let holders = holders(cluster, consumers.iter().take(HOLDERS));
-    let holders = holders.filter(|pod| !pod.metadata.is_deleting());
-    let sentences = holders.filter_map(|pod| {
-        let found = stages.pod(pod)?;
+    for pod in holders.filter(|pod| !pod.metadata.is_deleting()) {
+        let Some(found) = stages.pod(pod) else { continue };
+        let runs = found.stage == Stage::Running;
         let unlisted = unlisted(cluster, pod);
-        let mut unlisted = unlisted
-            .iter()
-            .filter(|unlisted| matches!(unlisted.why, Unlisted::Finished(_)));
-        let why = match (&found.stuck, unlisted.next()) {
-            (_, Some(unlisted)) if found.stage == Stage::Running => unlisted_text(unlisted),
-            (Some(stuck), _) if matches!(stuck.cause, kubelet::Cause::ContainersLeft { .. }) => {
+        let mut unlisted = unlisted.iter().filter(|_| runs);
+        let finished = unlisted.find(|unlisted| matches!(unlisted.why, Unlisted::Finished(_)));
+        let why = match (finished, &found.stuck) {
+            (Some(unlisted), _) => unlisted_text(unlisted),
+            (None, Some(stuck)) if matches!(stuck.cause, kubelet::Cause::ContainersLeft { .. }) => {
                 cause_text(&stuck.cause, &StageSubject::of(pod))
             }
-            _ => return None,
+            (None, Some(stuck)) if !runs => {
+                idle.push((pod.key(), StageFact::new(stuck.cause.clone(), pod)));
+                continue;
+            }
+            (None, _) => continue,
         };
-        Some(words::lasting_holder(&pod.key(), &why))
-    });
-    sentences.collect()
+        lasting.push(words::lasting_holder(&pod.key(), &why));
+    }
+    (idle, lasting)
 }
 
 /// That StatefulSets recreate those of the consumers that are being deleted, which need devices again.

@@ -1,6 +1,5 @@
 //! Taints that are not there: what `--taint`, `--rule` and the selection of devices make of the cluster.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use dra_allocator::devices::{Nodes, rule_matches, rule_matches_in_pool, rule_matches_pool};
@@ -183,22 +182,20 @@ fn of_node(cluster: &Cluster, node: &Str, choice: &DeviceChoice) -> Vec<TaintSel
 
 /// Returns whether the rule selects any device that a slice publishes or a claim holds.
 pub fn selects_any(cluster: &Cluster, rule: &TaintRule) -> bool {
-    !drivers_selected(cluster, rule).is_empty()
+    drivers_selected(cluster, rule).next().is_some()
 }
 
-/// The drivers of the devices that the rule selects: of those that slices publish, and those that claims hold.
-pub fn drivers_selected(cluster: &Cluster, rule: &TaintRule) -> BTreeSet<Str> {
-    let is_of = |pool: &Pool<'_>| {
+/// The drivers of the devices that the rule selects, some of them repeatedly: of those that slices publish, and those that claims hold.
+pub fn drivers_selected(cluster: &Cluster, rule: &TaintRule) -> impl Iterator<Item = Str> {
+    let is_of = move |pool: &Pool<'_>| {
         let mut devices = pool.devices();
         rule_matches_pool(rule, &pool.id)
             && devices.any(|(_, device)| rule_matches_in_pool(rule, &device.name))
     };
     let published = cluster.pools().filter(is_of).map(|pool| pool.id.driver);
     let held = cluster.allocated_devices().map(|(device, _)| device);
-    let held = held.filter(|device| rule_matches(rule, device));
-    published
-        .chain(held.map(|device| device.driver.clone()))
-        .collect()
+    let held = held.filter(move |device| rule_matches(rule, device));
+    published.chain(held.map(|device| device.driver.clone()))
 }
 
 #[cfg(test)]
