@@ -24,7 +24,9 @@ use case::Case;
 use dra_allocator::Budget;
 use dra_allocator::devices::Features;
 use dra_model::{Cluster, Component, Gate, Kind, Object, Time};
-use dra_rules::scheduling::{Consumer, Effort, Scheduler, Subject, Waiting, emptied, in_order, waiting};
+use dra_rules::scheduling::{
+    Consumer, Effort, Ends, Scheduler, Subject, Waiting, emptied, in_order, waiting,
+};
 use dra_testing::effort::by_effort;
 use dra_testing::random_cases;
 use serde_json::{Value, json};
@@ -171,7 +173,7 @@ fn of_world(case: &Case, json: &Value, own: &BTreeSet<String>, has_gone: bool) -
             let is_kept = |name: &str| claims.iter().all(|claim| claim.name != name);
             vec![with(DEALLOCATED, true, &is_kept, false)]
         }
-        Waiting::Ends { consumers, count, .. } => {
+        Waiting::Ends(Ends { consumers, count, .. }) => {
             let word = if count == 1 { "one ends" } else { "some end" };
             let names: Vec<&str> = consumers.iter().map(pod_name).collect();
             // Any so many of them suffice: the first, and the last.
@@ -184,7 +186,7 @@ fn of_world(case: &Case, json: &Value, own: &BTreeSet<String>, has_gone: bool) -
         Waiting::Uncordoned(_)
         | Waiting::NodesUntainted(_)
         | Waiting::Restored(_)
-        | Waiting::Kept { .. }
+        | Waiting::Kept(_)
         | Waiting::RolledOut { .. }
         | Waiting::Unknown(_) => Vec::new(),
     }

@@ -25,8 +25,8 @@ use dra_rules::kubelet::{self, Stage, Stages};
 use dra_rules::owners::{Lineage, OwnerName, Replacing, waiting_for};
 use dra_rules::reservation::{Unlisted, claim_names, manager, unlisted};
 use dra_rules::scheduling::{
-    Consumer, Cycle, GroupResult, Kept, Rejection, Scheduler, Start, Subject, Uncertain, Waiting, ahead,
-    emptied, waiting,
+    Consumer, Cycle, Ends, GroupResult, Kept, KeptConsumers, Rejection, Scheduler, Start, Subject, Uncertain,
+    Waiting, ahead, emptied, waiting,
 };
 
 /// Nodes on which is found out what keeps requests from being served together.
@@ -97,32 +97,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             report.add_beside(Beside::Held(why.clone()));
             item(Helps::Unknown, words::spared(&consumers, &why, others)).on(nodes)
         }
-        Waiting::Kept {
-            consumers,
-            owner,
-            why,
-            nodes,
-        } => {
-            let is_shared = report.cause.as_ref().is_some_and(Cause::is_of_sharing);
-            if are_held(report) {
-                report.add_beside(match why {
-                    Kept::Circle => {
-                        let members = consumers.iter().map(|consumer| consumer.key().clone());
-                        Beside::Circle(owner.clone(), members.collect())
-                    }
-                    Kept::Rollout { .. } | Kept::Paused | Kept::Surge | Kept::Beside => {
-                        Beside::Kept(owner.clone(), why)
-                    }
-                });
-            }
-            if let Kept::Rollout { .. } | Kept::Paused = why
-                && let Some(pod) = explained.pod
-            {
-                let fix = FixItem::of_strategy(explained.cluster(), pod, why, &nodes);
-                report.fixes.extend(fix);
-            }
-            item(Helps::Kept, words::kept(&consumers, &owner, why, is_shared)).on(nodes)
-        }
+        Waiting::Kept(found) => kept(report, explained, found),
         Waiting::RolledOut {
             once_ready,
             consumers,
@@ -140,84 +115,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
         Waiting::Uncordoned(nodes) => once(Helps::WhenUncordoned, words::UNCORDONED, nodes),
         Waiting::Restored(nodes) => once(Helps::WhenRestored, words::ready_again(nodes.len()), nodes),
         Waiting::NodesUntainted(nodes) => once(Helps::WhenUntainted, words::NODES_UNTAINTED, nodes),
-        Waiting::Ends {
-            consumers,
-            count,
-            nodes,
-            complete,
-            lacks,
-            kept: own,
-        } => {
-            if count == 1 {
-                let pods = consumers.iter().filter_map(|consumer| match consumer {
-                    Consumer::Pod(key) => Some(key.clone()),
-                    Consumer::PodGroup(_) => None,
-                });
-                report.enough = pods.collect();
-            }
-            if let Some(Waiting::Kept {
-                consumers,
-                owner,
-                why,
-                nodes,
-            }) = own.as_deref()
-                && let Some(pod) = explained.pod
-            {
-                report.notes.push(words::keeps_own(consumers, owner, *why));
-                let fix = FixItem::of_strategy(explained.cluster(), pod, *why, nodes);
-                report.fixes.extend(fix);
-            }
-            let cluster = explained.cluster();
-            let ended = holders(cluster, &consumers).find_map(|pod| ended_owner(cluster, pod));
-            if let Some(owner) = ended.filter(|_| are_held(report)) {
-                report.add_beside(Beside::LeftOver(owner));
-            }
-            let kept = kept_running(cluster, &consumers);
-            let (idle, lasting) = first_holders(explained, &consumers);
-            match idle.as_slice() {
-                [(key, fact)] if consumers.len() == 1 && are_held(report) => {
-                    report.add_beside(Beside::NotRunning(key.clone(), Box::new(fact.clone())));
-                }
-                _ => {
-                    let idle = idle.iter();
-                    let idle = idle.map(|(key, fact)| words::idle_holder(key, &stuck_text(fact)));
-                    report.notes.extend(idle);
-                }
-            }
-            report.notes.extend(lasting);
-            report.notes.extend(recreated(cluster, &consumers));
-            report.notes.extend(held_up(explained, &consumers));
-            if let Some(pod) = explained.pod
-                && explained.has_fixes
-                && let Some(ended) = consumers.get(..count)
-            {
-                let effort = explained.effort(false);
-                report.ahead = ahead(explained.scheduler, pod, ended, &nodes, &effort);
-                report.notes.extend(words::come_first(&report.ahead));
-            }
-            if lacks.is_empty() && has_priority(explained, &consumers) {
-                report.notes.push(words::NO_PREEMPTION.to_owned());
-            }
-            let mut summary = words::when_finished(
-                &consumers,
-                (count, idle.is_empty()),
-                &nodes,
-                complete,
-                &lacks,
-                &kept,
-            );
-            if let Some(pod) = explained.pod
-                && let Some(taint) = evicted_again(explained, pod, &consumers)
-            {
-                summary = words::but_evicted(&summary);
-                report.fixes.push(FixItem::of_toleration(cluster, pod, &taint));
-                report.add_beside(Beside::EvictedAgain(taint));
-            }
-            WaitingItem {
-                bounded: !complete,
-                ..ends(&consumers, count, nodes, summary)
-            }
-        }
+        Waiting::Ends(found) => when_ended(report, explained, found),
     };
     report.waiting = Some(match (new.helps, coming) {
         // The owner keeps what it has, and gets more.
@@ -228,6 +126,107 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             ..new
         },
     });
+}
+
+/// Says that pods of its own owner keep the devices.
+fn kept(report: &mut Diagnosis, explained: &Explained<'_>, found: KeptConsumers) -> WaitingItem {
+    report.fixes.extend(of_strategy(explained, &found));
+    let KeptConsumers {
+        consumers,
+        owner,
+        why,
+        nodes,
+    } = found;
+    let is_shared = report.cause.as_ref().is_some_and(Cause::is_of_sharing);
+    let summary = words::kept(&consumers, &owner, why, is_shared);
+    if are_held(report) {
+        report.add_beside(match why {
+            Kept::Circle => Beside::Circle(owner, consumers.iter().map(|one| one.key().clone()).collect()),
+            Kept::Rollout { .. } | Kept::Paused | Kept::Surge | Kept::Beside => Beside::Kept(owner, why),
+        });
+    }
+    item(Helps::Kept, summary).on(nodes)
+}
+
+/// The change of a rollout that lets it end the pods that it keeps.
+fn of_strategy(explained: &Explained<'_>, found: &KeptConsumers) -> Option<FixItem> {
+    let (Kept::Rollout { .. } | Kept::Paused) = found.why else {
+        return None;
+    };
+    FixItem::of_strategy(explained.cluster(), explained.pod?, found.why, &found.nodes)
+}
+
+/// Says whose end helps, and what is to be known of them.
+fn when_ended(report: &mut Diagnosis, explained: &Explained<'_>, found: Ends) -> WaitingItem {
+    let Ends {
+        consumers,
+        count,
+        nodes,
+        complete,
+        lacks,
+        kept,
+    } = found;
+    let cluster = explained.cluster();
+    if count == 1 {
+        let pods = consumers.iter().filter_map(|consumer| match consumer {
+            Consumer::Pod(key) => Some(key.clone()),
+            Consumer::PodGroup(_) => None,
+        });
+        report.enough = pods.collect();
+    }
+    if let Some(kept) = &kept {
+        let note = words::keeps_own(&kept.consumers, &kept.owner, kept.why);
+        report.notes.push(note);
+        report.fixes.extend(of_strategy(explained, kept));
+    }
+    let ended = holders(cluster, &consumers).find_map(|pod| ended_owner(cluster, pod));
+    if let Some(owner) = ended.filter(|_| are_held(report)) {
+        report.add_beside(Beside::LeftOver(owner));
+    }
+    let (idle, lasting) = first_holders(explained, &consumers);
+    match idle.as_slice() {
+        [(key, fact)] if consumers.len() == 1 && are_held(report) => {
+            report.add_beside(Beside::NotRunning(key.clone(), Box::new(fact.clone())));
+        }
+        _ => {
+            let idle = idle.iter();
+            let idle = idle.map(|(key, fact)| words::idle_holder(key, &stuck_text(fact)));
+            report.notes.extend(idle);
+        }
+    }
+    report.notes.extend(lasting);
+    report.notes.extend(recreated(cluster, &consumers));
+    report.notes.extend(held_up(explained, &consumers));
+    if let Some(pod) = explained.pod
+        && explained.has_fixes
+        && let Some(ended) = consumers.get(..count)
+    {
+        let effort = explained.effort(false);
+        report.ahead = ahead(explained.scheduler, pod, ended, &nodes, &effort);
+        report.notes.extend(words::come_first(&report.ahead));
+    }
+    if lacks.is_empty() && has_priority(explained, &consumers) {
+        report.notes.push(words::NO_PREEMPTION.to_owned());
+    }
+    let mut summary = words::when_finished(
+        &consumers,
+        (count, idle.is_empty()),
+        &nodes,
+        complete,
+        &lacks,
+        &kept_running(cluster, &consumers),
+    );
+    if let Some(pod) = explained.pod
+        && let Some(taint) = evicted_again(explained, pod, &consumers)
+    {
+        summary = words::but_evicted(&summary);
+        report.fixes.push(FixItem::of_toleration(cluster, pod, &taint));
+        report.add_beside(Beside::EvictedAgain(taint));
+    }
+    WaitingItem {
+        bounded: !complete,
+        ..ends(&consumers, count, nodes, summary)
+    }
 }
 
 /// Returns whether pods hold the devices that it lacks: devices that are free elsewhere are held by none.

@@ -100,7 +100,7 @@ pub use score::{BEST_SCORE, SCORE_WEIGHT, normalized};
 pub use spared::{Spared, spared};
 pub use unlike::unlike;
 pub use verdict::{Granted, Judgment, NoUse, Obstacle, Refusal, Stage, Unavailable, Verdict};
-pub use waiting::{Consumer, Kept, Uncertain, Waiting, emptied, waiting};
+pub use waiting::{Consumer, Ends, Kept, KeptConsumers, Uncertain, Waiting, emptied, waiting};
 pub use what_if::{DevicePattern, TaintDevices, Untaint, WhatIf, WhatIfError};
 
 #[cfg(test)]

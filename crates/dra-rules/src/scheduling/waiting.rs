@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use itertools::Itertools;
 
-use super::cycle::{Scheduler, Start};
+use super::cycle::{Cycle, Scheduler, Start};
 use super::fixes::{Effort, Subject};
 use super::locality::Localities;
 use super::placement::release;
@@ -51,31 +51,9 @@ pub enum Waiting {
     /// filters reject all others regardless of their pods.
     Never(Vec<Str>),
     /// It fits once others have ended.
-    Ends {
-        /// Tried consumers, by name.
-        consumers: Vec<Consumer>,
-        /// Any so many of them suffice.
-        count: usize,
-        /// Nodes it then fits on.
-        nodes: Vec<Str>,
-        /// True if all were tried who hold devices where it could fit.
-        complete: bool,
-        /// Shortages on the first of these nodes, besides devices.
-        lacks: Vec<Lack>,
-        /// That it fits, too, once the rollout of its owner ends one of its old pods, as [`Waiting::Kept`].
-        kept: Option<Box<Waiting>>,
-    },
+    Ends(Ends),
     /// It fits once these have ended, whom their owner, which is that of the subject too, does not end for it.
-    Kept {
-        /// The consumers, by name.
-        consumers: Vec<Consumer>,
-        /// Their owner.
-        owner: OwnerName,
-        /// The reason that keeps them.
-        why: Kept,
-        /// Nodes it then fits on.
-        nodes: Vec<Str>,
-    },
+    Kept(KeptConsumers),
     /// It fits once the rollout of its owner has deleted one of these, which happens automatically.
     RolledOut {
         /// Pods of the new revision that have to be ready before.
@@ -104,6 +82,36 @@ pub enum Waiting {
     NodesUntainted(Vec<Str>),
     /// Unknown.
     Unknown(Uncertain),
+}
+
+/// Consumers whose end lets the subject fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ends {
+    /// Tried consumers, by name.
+    pub consumers: Vec<Consumer>,
+    /// Any so many of them suffice.
+    pub count: usize,
+    /// Nodes it then fits on.
+    pub nodes: Vec<Str>,
+    /// True if all were tried who hold devices where it could fit.
+    pub complete: bool,
+    /// Shortages on the first of these nodes, besides devices.
+    pub lacks: Vec<Lack>,
+    /// Old pods of the subject's own rollout, which keeps them: the end of one of them would do, too.
+    pub kept: Option<KeptConsumers>,
+}
+
+/// Consumers whose end would let the subject fit, and whom their common owner does not end for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptConsumers {
+    /// The consumers, by name.
+    pub consumers: Vec<Consumer>,
+    /// Their owner.
+    pub owner: OwnerName,
+    /// The reason that keeps them.
+    pub why: Kept,
+    /// Nodes it then fits on.
+    pub nodes: Vec<Str>,
 }
 
 /// Reason that keeps pods of the subject's owner.
@@ -302,55 +310,19 @@ pub fn waiting(
         trials: Cell::new(0),
     };
     if fitting.is_empty() {
-        if let Some(error) = error(&answers) {
-            return Waiting::Unknown(Uncertain::Error(error));
-        }
-        if answers.iter().any(|(_, judgment)| gave_up(judgment)) {
-            return Waiting::Unknown(Uncertain::GaveUp);
-        }
-        let mut own = search.own.iter();
-        if let Some(claim) = own.find(|claim| claim.status.allocation.is_some()) {
-            return Waiting::Unknown(Uncertain::Allocated(claim.key()));
-        }
-        let mut pools = BTreeSet::new();
-        let mut judged = Vec::new();
-        for (node, judgment) in &answers {
-            let Verdict::Refused(Refusal::CannotAllocate { invalid_pools }) = &judgment.verdict else {
-                continue;
-            };
-            let known = search.localities.pools(&node.metadata.name);
-            let is_suspect = *invalid_pools || known.into_iter().any(|id| is_incomplete(cluster, id));
-            if !is_suspect {
-                judged.push(node.metadata.name.clone());
-                continue;
-            }
-            let unusable = cycle.explain(node, |explanation| -> Vec<PoolId> {
-                let pools = explanation.unusable_pools();
-                pools
-                    .filter(|(_, status)| **status != PoolStatus::Usable)
-                    .map(|(id, _)| id.clone())
-                    .collect()
-            });
-            match unusable {
-                Ok(Some(unusable)) if unusable.is_empty() => judged.push(node.metadata.name.clone()),
-                Ok(Some(unusable)) => pools.extend(unusable),
-                Ok(None) | Err(_) => return Waiting::Unknown(Uncertain::GaveUp),
-            }
-        }
-        return if pools.is_empty() {
-            Waiting::Never(judged)
-        } else {
-            Waiting::Unknown(Uncertain::Pools {
-                pools: pools.into_iter().collect(),
-                elsewhere: judged,
-            })
-        };
+        return search.nowhere(cycle, &answers);
     }
-    let by_pods = search
-        .deallocated()
-        .or_else(|| search.ends(&fitting, are_all).map(|ends| search.lacking(ends)));
-    if let Some(found) = by_pods {
-        return search.beside_own(found, &fitting);
+    if let Some(found) = search.deallocated() {
+        return found;
+    }
+    if let Some(mut ends) = search.ends(&fitting, are_all) {
+        if let Some(pod) = subject.pod()
+            && let Some(node) = ends.nodes.first().and_then(|name| cluster.node(name))
+        {
+            ends.lacks = lacks(cluster, pod, node);
+        }
+        ends.kept = search.own_alike(&fitting);
+        return Waiting::Ends(ends);
     }
     search
         .untainted(emptied.cluster(), &fitting)
@@ -430,9 +402,56 @@ impl Search<'_> {
         self.trials.get() >= MOST_TRIALS || self.effort.is_spent(self.cluster())
     }
 
+    /// Returns why it fits on no node with everything free, as `answers` say.
+    fn nowhere(&self, cycle: &Cycle<'_>, answers: &[(&Arc<Node>, Judgment)]) -> Waiting {
+        if let Some(error) = error(answers) {
+            return Waiting::Unknown(Uncertain::Error(error));
+        }
+        if answers.iter().any(|(_, judgment)| gave_up(judgment)) {
+            return Waiting::Unknown(Uncertain::GaveUp);
+        }
+        let mut own = self.own.iter();
+        if let Some(claim) = own.find(|claim| claim.status.allocation.is_some()) {
+            return Waiting::Unknown(Uncertain::Allocated(claim.key()));
+        }
+        let mut pools = BTreeSet::new();
+        let mut judged = Vec::new();
+        for (node, judgment) in answers {
+            let Verdict::Refused(Refusal::CannotAllocate { invalid_pools }) = &judgment.verdict else {
+                continue;
+            };
+            let known = self.localities.pools(&node.metadata.name);
+            let is_suspect = *invalid_pools || known.into_iter().any(|id| is_incomplete(self.cluster(), id));
+            if !is_suspect {
+                judged.push(node.metadata.name.clone());
+                continue;
+            }
+            let unusable = cycle.explain(node, |explanation| -> Vec<PoolId> {
+                let pools = explanation.unusable_pools();
+                pools
+                    .filter(|(_, status)| **status != PoolStatus::Usable)
+                    .map(|(id, _)| id.clone())
+                    .collect()
+            });
+            match unusable {
+                Ok(Some(unusable)) if unusable.is_empty() => judged.push(node.metadata.name.clone()),
+                Ok(Some(unusable)) => pools.extend(unusable),
+                Ok(None) | Err(_) => return Waiting::Unknown(Uncertain::GaveUp),
+            }
+        }
+        if pools.is_empty() {
+            Waiting::Never(judged)
+        } else {
+            Waiting::Unknown(Uncertain::Pools {
+                pools: pools.into_iter().collect(),
+                elsewhere: judged,
+            })
+        }
+    }
+
     /// Returns the pods that would have to finish for the subject to fit on one of the nodes; `all` are the nodes it
     /// could fit on.
-    fn ends(&self, fitting: &[Str], all: bool) -> Option<Waiting> {
+    fn ends(&self, fitting: &[Str], all: bool) -> Option<Ends> {
         let mut nodes: Vec<(usize, &Str)> = fitting
             .iter()
             .map(|node| (self.localities.holders(self.cluster(), node).len(), node))
@@ -462,7 +481,7 @@ impl Search<'_> {
             }
         }
         if !alike.is_empty() {
-            return Some(Waiting::Ends {
+            return Some(Ends {
                 consumers: alike.into_iter().collect(),
                 count: 1,
                 nodes: freed.into_iter().collect(),
@@ -490,7 +509,7 @@ impl Search<'_> {
             Some(all) => all,
             None => needed,
         };
-        Some(Waiting::Ends {
+        Some(Ends {
             consumers: consumers.into_iter().collect(),
             count,
             nodes,
@@ -500,32 +519,12 @@ impl Search<'_> {
         })
     }
 
-    /// The same with what the first node lacks beside devices.
-    fn lacking(&self, mut ends: Waiting) -> Waiting {
-        if let Waiting::Ends {
-            nodes, lacks: known, ..
-        } = &mut ends
-            && let Some(pod) = self.subject.pod()
-            && let Some(node) = nodes.first().and_then(|name| self.cluster().node(name))
-        {
-            *known = lacks(self.cluster(), pod, node);
-        }
-        ends
-    }
-
-    /// Adds that the end of an old pod of the subject's own rollout would do, too, which the rollout keeps.
-    fn beside_own(self, mut found: Waiting, fitting: &[Str]) -> Waiting {
-        if let Waiting::Ends { kept, .. } = &mut found
-            && let Some(pod) = self.subject.pod()
-            && let Some((_, Rollout::Keeps { .. } | Rollout::Paused)) = Rollout::of(self.cluster(), pod)
-        {
-            *kept = self.own_alike(fitting).map(Box::new);
-        }
-        found
-    }
-
-    /// The old pods of the subject's own rollout whose end alone would let it fit, as [`Waiting::Kept`].
-    fn own_alike(mut self, fitting: &[Str]) -> Option<Waiting> {
+    /// The old pods of the subject's own rollout, which keeps them, whose end alone would let it fit.
+    fn own_alike(mut self, fitting: &[Str]) -> Option<KeptConsumers> {
+        let (_, Rollout::Keeps { .. } | Rollout::Paused) = Rollout::of(self.cluster(), self.subject.pod()?)?
+        else {
+            return None;
+        };
         self.spares = false;
         self.trials = Cell::new(0);
         let (mut own, mut freed) = (BTreeSet::new(), BTreeSet::new());
@@ -545,16 +544,11 @@ impl Search<'_> {
         }
         let own: Vec<Consumer> = own.into_iter().collect();
         let freed: Vec<Str> = freed.into_iter().collect();
-        let found = (!own.is_empty()).then(|| self.kept(&own, 1, &freed)).flatten()?;
         // A pod that its owner wants beside the subject does not end for it.
-        let is_old = matches!(
-            found,
-            Waiting::Kept {
-                why: Kept::Rollout { .. } | Kept::Paused,
-                ..
-            }
-        );
-        is_old.then_some(found)
+        match (!own.is_empty()).then(|| self.kept(&own, 1, &freed))?? {
+            Waiting::Kept(kept) if matches!(kept.why, Kept::Rollout { .. } | Kept::Paused) => Some(kept),
+            _ => None,
+        }
     }
 
     /// Returns whose end would let the subject fit, if they were not spared.
@@ -568,21 +562,12 @@ impl Search<'_> {
             Some(Spared::Kin(owner)) => owner.kind == "CronJob",
             Some(_) => false,
         };
-        let Waiting::Ends {
-            consumers,
-            count,
-            nodes,
-            ..
-        } = &found
-        else {
-            return None;
-        };
-        if consumers.iter().all(is_of_earlier_run) {
-            return Some(found);
+        if found.consumers.iter().all(is_of_earlier_run) {
+            return Some(Waiting::Ends(found));
         }
-        let (consumers, count, nodes) = (consumers.clone(), *count, nodes.clone());
+        let (consumers, nodes) = (found.consumers, found.nodes);
         let all = consumers.len();
-        if let Some(known) = self.kept(&consumers, count, &nodes) {
+        if let Some(known) = self.kept(&consumers, found.count, &nodes) {
             return Some(known);
         }
         let why = consumers.iter().filter_map(|consumer| self.why(consumer)).min()?;
@@ -606,11 +591,13 @@ impl Search<'_> {
             Consumer::PodGroup(_) => None,
         };
         let others: Vec<&Arc<Pod>> = consumers.iter().map(pod_of).collect::<Option<_>>()?;
-        let kept = |owner, why| Waiting::Kept {
-            consumers: consumers.to_vec(),
-            owner,
-            why,
-            nodes: nodes.to_vec(),
+        let kept = |owner, why| {
+            Waiting::Kept(KeptConsumers {
+                consumers: consumers.to_vec(),
+                owner,
+                why,
+                nodes: nodes.to_vec(),
+            })
         };
         if let Some((owner, members)) = waiting_for(self.cluster(), pod)
             && others
