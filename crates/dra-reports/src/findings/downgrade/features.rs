@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::Target;
+use super::words;
 use crate::findings::claims::tolerations_of;
 use crate::findings::finding::{Subject, claim_key, pod_key};
 use crate::findings::requests::changed_for;
-use crate::findings::{Code, Finding, Look, words};
+use crate::findings::{Code, Finding, Look};
 use crate::remedy::{Remedy, end_pods};
 use crate::script::delete_pods;
 use dra_model::{AllocatedDevice, Claim, ClaimSpec, Gate, Key, Kind, Meta, NO_EXECUTE};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::Target;
+use super::words::{self, OldGate};
 use crate::findings::finding::Subject;
-use crate::findings::words::{self, OldGate};
 use crate::findings::{Code, Finding, Look, Severity, is_seen, unseen};
 use dra_model::{Component, Evidence, Gate, Release};
 

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Target;
+use super::words::{self, Stored};
 use crate::findings::finding::{Subject, claim_key, pod_key};
 use crate::findings::reservations::{convert_groups, convert_kinds};
-use crate::findings::words::{self, Stored};
 use crate::findings::{Code, Finding, Look};
 use crate::remedy::{Remedy, end_groups, end_pods};
 use crate::script::{save, save_and_delete, touch};

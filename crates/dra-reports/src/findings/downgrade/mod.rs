@@ -10,9 +10,10 @@ mod gates;
 mod groups;
 mod rules;
 mod slices;
+mod words;
 
+use super::Look;
 use super::target::Target;
-use super::{Look, words};
 use dra_model::Gate;
 
 /// Gates whose effect when they are turned off is known.

@@ -1,8 +1,9 @@
 //! DeviceTaintRules: without effect, undecodable, or blocking everything.
 
 use super::Target;
+use super::words;
 use crate::findings::finding::Subject;
-use crate::findings::{Code, Finding, Look, Severity, words};
+use crate::findings::{Code, Finding, Look, Severity};
 use crate::script::{delete, save_and_delete, touch};
 use dra_allocator::devices::keeps_off;
 use dra_model::{Gate, Kind, Release};

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::Target;
+use super::words;
 use crate::findings::finding::Subject;
 use crate::findings::requests::has_list;
-use crate::findings::{Code, Finding, Look, Severity, words};
+use crate::findings::{Code, Finding, Look, Severity};
 use dra_allocator::devices::keeps_off;
 use dra_model::{Device, Gate, Slice, Str};
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Upgrade;
+use super::words;
 use crate::findings::facts::GateFault;
 use crate::findings::finding::Subject;
-use crate::findings::{Code, Finding, Look, unseen, words};
+use crate::findings::{Code, Finding, Look, unseen};
 use dra_model::{Component, Evidence, Gate};
 
 pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {

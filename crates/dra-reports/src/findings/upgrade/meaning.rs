@@ -1,8 +1,9 @@
 //! What objects mean otherwise in a release on the way: where a bug is fixed, those who got used to it see something else.
 
 use super::Upgrade;
+use super::words;
 use crate::findings::finding::Subject;
-use crate::findings::{Code, Finding, Look, Severity, words};
+use crate::findings::{Code, Finding, Look, Severity};
 use dra_rules::scheduling::exposures;
 
 /// What the release that fixes a bug does instead, where that is more than to work.

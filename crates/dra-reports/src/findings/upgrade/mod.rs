@@ -5,13 +5,14 @@
 mod gates;
 mod meaning;
 mod objects;
+mod words;
 mod writers;
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use super::rights::{find_drivers, schedulers_that_lack};
-use super::{Code, Look, words};
+use super::{Code, Look};
 use dra_model::{Component, Environment, Gate, Release, Version};
 
 /// The releases that come next.

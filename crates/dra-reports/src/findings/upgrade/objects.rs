@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Upgrade;
+use super::words;
 use super::writers::removed_in;
 use crate::findings::finding::{Subject, claim_key, slice_key};
-use crate::findings::{Code, Finding, Look, Severity, words};
+use crate::findings::{Code, Finding, Look, Severity};
 use dra_allocator::devices::keeps_off;
 use dra_model::{Claim, Component, DeviceId, Gate, Key, Kind, NO_EXECUTE, NO_SCHEDULE, Taint};
 

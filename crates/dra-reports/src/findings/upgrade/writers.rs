@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Upgrade;
+use super::words;
 use crate::findings::finding::Subject;
-use crate::findings::{Code, Finding, Look, words};
+use crate::findings::{Code, Finding, Look};
 use dra_model::{Kind, Str, Time};
 
 /// The first minor release that does not serve objects of `kind` in this version. Mirrors `api/resource/*/zz_generated.prerelease-lifecycle.go`
