@@ -21,7 +21,7 @@ use crate::{ClaimNode, HealthReport};
 use dra_allocator::devices::{Holder, PoolCounters, is_allocated_twice};
 use dra_model::{Claim, Cluster, Device, DeviceId, Key, Kind, Pool, Quantity, Str};
 use dra_rules::health::{Broken, Health, HealthIndex, broken_with_partitions};
-use dra_rules::kubelet::{publishes_for, republishing};
+use dra_rules::kubelet::republishing;
 
 pub(super) fn look(look: &mut Look<'_>) {
     if look.wants(Code::DeviceAllocatedTwice) {
@@ -163,8 +163,8 @@ fn not_published(look: &mut Look<'_>) {
         let Some(first) = devices.first() else { continue };
         let driver = &first.driver;
         let published = node
-            .and_then(|name| look.cluster.node(name))
-            .and_then(|node| publishes_for(look.cluster, driver, &node.metadata));
+            .filter(|name| look.cluster.node(name).is_some())
+            .and_then(|name| stages.publishes_for(driver, name));
         let there = node.filter(|_| published == Some(true));
         let lacks = there.filter(|node| stages.publishes_all(&first.pool_id(), node));
         let severity = match (there, lacks) {

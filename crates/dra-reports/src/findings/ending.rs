@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::finding::{Subject, claim_key, pod_key, scoped_key};
+use super::stages::stages;
 use super::{Code, Finding, Look, words};
 use crate::stage::pods_on;
 use dra_model::{Claim, Cluster, Key, Kind, Node, Pod, Str};
 use dra_rules::kubelet::{
-    ENDING_SECONDS, Heartbeat, daemon_set_of, is_called_like, needs_unprepare, publishes_for, republishing,
+    ENDING_SECONDS, Heartbeat, Stages, daemon_set_of, is_called_like, needs_unprepare, republishing,
 };
 use dra_rules::reservation::{PodGroups, claim_names};
 
@@ -20,6 +21,7 @@ pub(super) fn look(look: &mut Look<'_>) {
     {
         return;
     }
+    let stages = stages(look);
     let stuck: Vec<_> = cluster.pods().filter(|pod| is_stuck(look, pod)).collect();
     for pod in stuck {
         let Some(node) = pod.node().and_then(|name| cluster.node(name)) else {
@@ -29,7 +31,7 @@ pub(super) fn look(look: &mut Look<'_>) {
         if Heartbeat::of(node).is_silent() {
             continue;
         }
-        of_pod(look, pod, node);
+        of_pod(look, &stages, pod, node);
     }
 }
 
@@ -57,12 +59,12 @@ fn held<'a>(cluster: &'a Cluster, pod: &Pod) -> BTreeMap<&'a Str, BTreeSet<Key>>
     held
 }
 
-fn of_pod(look: &mut Look<'_>, pod: &Arc<Pod>, node: &Node) {
+fn of_pod(look: &mut Look<'_>, stages: &Stages<'_>, pod: &Arc<Pod>, node: &Node) {
     let cluster = look.cluster;
     let name = &node.metadata.name;
     for (driver, claims) in held(cluster, pod) {
         // What a driver publishes for several nodes does not show which of them its plugin runs on.
-        if publishes_for(cluster, driver, &node.metadata) != Some(false)
+        if stages.publishes_for(driver, name) != Some(false)
             || republishing(cluster, name, Some(driver), look.request.now).is_some()
         {
             continue;

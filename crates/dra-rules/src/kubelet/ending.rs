@@ -7,7 +7,6 @@ use super::cause::{Cause, Evidence};
 use super::container::{has_run, has_stopped, is_ready};
 use super::drivers::{Plugin, republishing};
 use super::heartbeat::Heartbeat;
-use super::reach::publishes_for;
 use super::said;
 use super::{
     ENDING_SECONDS, PodStage, SILENT_SECONDS, Stage, Stages, Stuck, Unknown, Waits, needs_unprepare,
@@ -220,7 +219,7 @@ impl<'c> Stages<'c> {
         if self.cluster.gap(Kind::ResourceSlice, "").is_some() {
             return None;
         }
-        let node = self.cluster.node(node)?;
-        publishes_for(self.cluster, driver, &node.metadata)
+        self.cluster.node(node)?;
+        self.publishes_for(driver, node)
     }
 }

@@ -53,7 +53,8 @@ use heartbeat::{is_of_runtime, why_not_ready};
 pub use plugin::{beside_driver, offered_by_plugin, users_of_plugin};
 pub use problems::{Problem, Problems, problems, rests_on};
 pub use publishing::{BrokenLink, Maker, Refused, fewer_than_alike, known_drivers, tells_hardware};
-pub use reach::{nodes_of_devices, nodes_of_slice, publishes_for};
+use reach::Reach;
+pub use reach::{nodes_of_devices, nodes_of_slice};
 pub use refusal::{Behind, Newer};
 pub use said::{Unread, has_word, injects_own, is_attached_elsewhere, missing_object, unreachable_registry};
 
@@ -254,6 +255,7 @@ pub struct Stages<'c> {
     reads_all: bool,
     drivers: OnceCell<Drivers<'c>>,
     published: RefCell<HashMap<PoolId, HashSet<Str>>>,
+    reached: RefCell<HashMap<Str, Reach<'c>>>,
     /// Drivers, and whether they publish devices in use.
     shown: RefCell<HashMap<Str, bool>>,
     claims: OnceCell<HashSet<&'c Str>>,
@@ -273,6 +275,7 @@ impl<'c> Stages<'c> {
             reads_all: true,
             drivers: OnceCell::new(),
             published: RefCell::default(),
+            reached: RefCell::default(),
             shown: RefCell::default(),
             claims: OnceCell::new(),
             taints: OnceCell::new(),
@@ -308,6 +311,14 @@ impl<'c> Stages<'c> {
     fn drivers(&self) -> &Drivers<'c> {
         self.drivers
             .get_or_init(|| Drivers::of(self.cluster, self.reads_all))
+    }
+
+    /// Returns whether a driver publishes devices for a node. Nothing if it publishes only for several nodes, because that
+    /// proves nothing about a single one.
+    pub fn publishes_for(&self, driver: &Str, node: &Str) -> Option<bool> {
+        let mut reached = self.reached.borrow_mut();
+        let reach = reached.entry(driver.clone());
+        reach.or_insert_with(|| Reach::of(self.cluster, driver)).has(node)
     }
 
     /// Returns how the pod of `driver` on `node` is doing.
@@ -542,10 +553,8 @@ impl<'c> Stages<'c> {
 
     /// Returns whether no kubelet of several nodes has prepared a device of the driver for the pods that have its devices.
     pub fn is_registered_nowhere(&self, driver: &str) -> bool {
-        let has_device = |pod: &&Arc<Pod>| {
-            let mut results = self.claims(pod).flat_map(|claim| claim.results());
-            !pod.is_terminal() && results.any(|result| result.driver == driver)
-        };
+        let has_device =
+            |pod: &&Arc<Pod>| !pod.is_terminal() && self.claims(pod).any(|claim| claim.has_device_of(driver));
         let mut nodes = BTreeSet::new();
         for pod in self.cluster.pods().filter(has_device) {
             let Some(node) = pod.node() else { continue };

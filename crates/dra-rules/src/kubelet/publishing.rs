@@ -9,9 +9,7 @@ use super::drivers::{
     Failure, Plugin, Unplaced, crashes, daemon_set_of, is_called_like, is_called_plugin, is_pod_of,
     is_set_of, lacked, republishing, unselected,
 };
-use super::{
-    Doing, Heartbeat, KeptOff, REGISTERING_SECONDS, STARTING_SECONDS, Stages, Waiting, publishes_for,
-};
+use super::{Doing, Heartbeat, KeptOff, REGISTERING_SECONDS, STARTING_SECONDS, Stages, Waiting};
 use crate::access::{Access, Answer, Request, User};
 use crate::owners::refused_last;
 use crate::scheduling::{drivers_named, keeps_pods_off};
@@ -195,8 +193,7 @@ impl Stages<'_> {
             return None;
         }
         let has_devices = |pod: &&Arc<Pod>| {
-            let mut results = self.claims(pod).flat_map(|claim| claim.results());
-            pod.metadata.is_deleting() && results.any(|result| result.driver == *driver)
+            pod.metadata.is_deleting() && self.claims(pod).any(|claim| claim.has_device_of(driver))
         };
         let mut pods = self.cluster.pods_of_node(&node.metadata.name).filter(has_devices);
         pods.find_map(|pod| Some((self.awaits_end(pod)?, pod)))
@@ -216,7 +213,7 @@ impl Stages<'_> {
     fn own_link(&self, driver: &Str, node: &Node) -> Option<BrokenLink> {
         let cluster = self.cluster;
         let name = &node.metadata.name;
-        match publishes_for(cluster, driver, &node.metadata) {
+        match self.publishes_for(driver, name) {
             None => return None,
             Some(true) => return self.lacks_devices(driver, node),
             Some(false) => {}
@@ -309,7 +306,7 @@ impl Stages<'_> {
         // That of the pod is cheaper to find out.
         drivers.iter().any(|driver| {
             is_such(&self.plugin(driver, &node.metadata.name))
-                && publishes_for(self.cluster, driver, &node.metadata) == Some(false)
+                && self.publishes_for(driver, &node.metadata.name) == Some(false)
         })
     }
 
@@ -389,7 +386,7 @@ impl Stages<'_> {
             }
         }
         self.is_down(plugin)
-            .filter(|_| publishes_for(self.cluster, driver, &node.metadata) == Some(true))
+            .filter(|_| self.publishes_for(driver, &node.metadata.name) == Some(true))
     }
 
     /// The DaemonSet of `driver`, if it does not select `node`: devices that are for several nodes may be allocated to pods there all the same.
@@ -433,8 +430,7 @@ impl Stages<'_> {
             Plugin::None { .. } | Plugin::Failed(..) => self.cluster.claims().any(|claim| {
                 let allocation = claim.status.allocation.as_ref();
                 let of = allocation.and_then(|allocation| allocation.node_selector.as_ref());
-                of.and_then(|selector| selector.single_node()) == Some(node)
-                    && claim.results().iter().any(|result| result.driver == *driver)
+                of.and_then(|selector| selector.single_node()) == Some(node) && claim.has_device_of(driver)
             }),
         }
     }
@@ -461,7 +457,7 @@ impl Stages<'_> {
         let is_other = |other: &&Str| {
             *other != driver
                 && is_pod_of(other, pod)
-                && publishes_for(cluster, other, &node.metadata) == Some(true)
+                && self.publishes_for(other, &node.metadata.name) == Some(true)
         };
         if !others.into_iter().any(|other| is_other(&other)) {
             return true;
@@ -474,7 +470,7 @@ impl Stages<'_> {
                 && other
                     .node()
                     .and_then(|name| cluster.node(name))
-                    .is_some_and(|node| publishes_for(cluster, driver, &node.metadata) == Some(true))
+                    .is_some_and(|node| self.publishes_for(driver, &node.metadata.name) == Some(true))
         })
     }
 }

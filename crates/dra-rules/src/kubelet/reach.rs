@@ -1,6 +1,8 @@
 //! Nodes that drivers publish devices for.
 
-use dra_model::{Cluster, Meta, PoolId, Slice, Str};
+use std::collections::HashSet;
+
+use dra_model::{Cluster, Slice, Str};
 
 /// The nodes that a slice names for itself.
 pub fn nodes_of_slice(slice: &Slice) -> impl Iterator<Item = &Str> {
@@ -25,26 +27,31 @@ pub fn nodes_of_devices(slice: &Slice) -> impl Iterator<Item = &Str> {
         .filter(|name| !name.is_empty())
 }
 
-/// Returns whether a driver publishes devices for a node. Nothing if it publishes only for several nodes, because that
-/// proves nothing about a single one.
-pub fn publishes_for(cluster: &Cluster, driver: &Str, node: &Meta) -> Option<bool> {
-    let nodes = |slice| nodes_of_slice(slice).chain(nodes_of_devices(slice));
-    // Most drivers call the pool of a node like the node: then not all slices have to be looked at.
-    let pool = PoolId {
-        driver: driver.clone(),
-        pool: node.name.clone(),
-    };
-    let mut own = cluster.slices_of_pool(&pool);
-    if own.any(|slice| nodes(slice).any(|name| *name == node.name)) {
-        return Some(true);
+/// The nodes that a driver publishes devices for.
+pub(super) struct Reach<'c> {
+    named: HashSet<&'c Str>,
+    /// Whether all of its slices name nodes: what is for several nodes proves nothing about a single one.
+    is_by_node: bool,
+}
+
+impl<'c> Reach<'c> {
+    pub(super) fn of(cluster: &'c Cluster, driver: &str) -> Self {
+        let mut found = Self {
+            named: HashSet::new(),
+            is_by_node: true,
+        };
+        for slice in cluster.slices().filter(|slice| slice.spec.driver == *driver) {
+            let mut nodes = nodes_of_slice(slice).chain(nodes_of_devices(slice)).peekable();
+            found.is_by_node &= nodes.peek().is_some();
+            found.named.extend(nodes);
+        }
+        found
     }
-    let mut is_by_node = true;
-    for slice in cluster.slices().filter(|slice| slice.spec.driver == *driver) {
-        let mut nodes = nodes(slice).peekable();
-        is_by_node &= nodes.peek().is_some();
-        if nodes.any(|name| *name == node.name) {
-            return Some(true);
+
+    pub(super) fn has(&self, node: &Str) -> Option<bool> {
+        match self.named.contains(node) {
+            true => Some(true),
+            false => self.is_by_node.then_some(false),
         }
     }
-    is_by_node.then_some(false)
 }

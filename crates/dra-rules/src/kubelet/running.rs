@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::cause::{Cause, Due, Evidence};
 use super::container::{is_ready, outlasted};
 use super::drivers::{PUBLISHING_SECONDS, republishing, unready};
-use super::reach::publishes_for;
 use super::starting::MOUNTING_SECONDS;
 use super::{EVICTING, Stages, Stuck, said};
 use crate::eviction::{
@@ -237,8 +236,8 @@ impl<'c> Stages<'c> {
                 claim.results().iter().any(is_shown) && cluster.pods_of_claim(&claim.key()).any(runs)
             })
         };
-        let node = cluster.node(node);
-        node.is_some_and(|node| publishes_for(cluster, driver, &node.metadata) == Some(true))
+        cluster.node(node).is_some()
+            && self.publishes_for(driver, node) == Some(true)
             && cluster.pool(pool).is_some()
             && *self
                 .shown
