@@ -2113,8 +2113,8 @@ const CASES: &[Case] = &[
         file: "plugin-pods-on-free-devices",
         code: 1,
         has: &[
-            "2 available devices of class gpu.nvidia.com on gpu-1 are no others: a device plugin offers nvidia.com/gpu there, and pod/team/train-a \
-             and pod/team/train-b may have the same hardware from it",
+            "2 available devices of class gpu.nvidia.com on gpu-1 may be the hardware that pod/team/train-a and pod/team/train-b have from the device \
+             plugin for nvidia.com/gpu",
             "Fits on gpu-1 once pod/team/train-a or pod/team/train-b finishes",
             "1. move pod/team/train-a and pod/team/train-b off gpu-1, then stop the device plugin that offers nvidia.com/gpu on gpu-1",
         ],

@@ -46,6 +46,11 @@ impl Claim {
             .map_or(&[], |allocation| &allocation.devices.results)
     }
 
+    /// Returns whether a device of the driver is allocated for it.
+    pub fn has_device_of(&self, driver: &str) -> bool {
+        self.results().iter().any(|result| result.driver == *driver)
+    }
+
     /// Returns whether an entry of `status.reservedFor` has this UID.
     pub fn lists(&self, uid: &str) -> bool {
         self.status.reserved_for.iter().any(|entry| entry.uid == *uid)

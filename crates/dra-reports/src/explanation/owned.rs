@@ -123,10 +123,7 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
         let others = others.take(MOST_TROUBLED).map(explained);
         1 + others.filter(|other| !is_fine(other)).count()
     };
-    let name = OwnerName {
-        kind: reference.kind.clone(),
-        name: reference.name.clone(),
-    };
+    let name = OwnerName::from(&reference);
     if let Some(owner) = known {
         if let Some(fewer) = fewer_pods(cluster, owner, active) {
             if is_fine(&report) {

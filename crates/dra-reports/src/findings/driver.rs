@@ -123,7 +123,7 @@ fn awaited(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
         };
         let claims: Vec<_> = stages
             .claims(pod)
-            .filter(|claim| claim.results().iter().any(|result| result.driver == *driver))
+            .filter(|claim| claim.has_device_of(driver))
             .collect();
         if claims.is_empty() {
             continue;

@@ -9,7 +9,7 @@ use super::facts::Lacking;
 use super::finding::Subject;
 use super::{Code, Finding, Look, words};
 use crate::script::Command;
-use dra_model::{Claim, Cluster, Component, Gap, Gate, Key, Kind, RoleSubject, Str};
+use dra_model::{Cluster, Component, Gap, Gate, Key, Kind, RoleSubject, Str};
 use dra_rules::access::{Access, Answer, Holder, Question, Request, User};
 use dra_rules::kubelet::{daemon_set_of, is_pod_of};
 
@@ -208,11 +208,9 @@ fn of_driver(cluster: &Cluster, access: &Access<'_>, driver: &Str) -> Option<Lac
     if accounts.is_empty() {
         return unknown(None);
     }
-    let holds =
-        |claim: &&std::sync::Arc<Claim>| claim.results().iter().any(|result| result.driver == *driver);
     // Where its claims are, and whether some of them are for several nodes: there the driver is on none that counts.
     let mut places: BTreeMap<Str, bool> = BTreeMap::new();
-    for claim in cluster.claims().filter(holds) {
+    for claim in cluster.claims().filter(|claim| claim.has_device_of(driver)) {
         let allocation = claim.status.allocation.as_ref();
         let selector = allocation.and_then(|allocation| allocation.node_selector.as_ref());
         let is_local = selector.is_some_and(|selector| selector.single_node().is_some());

@@ -7,7 +7,7 @@ use super::drivers::{Plugin, daemon_set_of, is_called_plugin, is_pod_of};
 use super::publishing::Refused;
 use super::{Stages, said};
 use crate::owners::refused_last;
-use dra_model::{Claim, ContainerStatus, Key, Pod, Str, Time};
+use dra_model::{ContainerStatus, Key, Pod, Str, Time};
 
 /// What a driver's refusal of a claim goes back to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -116,10 +116,7 @@ impl<'c> Stages<'c> {
 
     /// The ready pods that have devices of the driver.
     fn users<'s>(&'s self, driver: &'s Str) -> impl Iterator<Item = &'c Arc<Pod>> + 's {
-        let has_device = move |user: &Pod| {
-            let mut claims = self.claims(user);
-            claims.any(|claim: &Arc<Claim>| claim.results().iter().any(|result| result.driver == *driver))
-        };
+        let has_device = move |user: &Pod| self.claims(user).any(|claim| claim.has_device_of(driver));
         self.cluster
             .pods()
             .filter(move |user| is_ready(user) && has_device(user))

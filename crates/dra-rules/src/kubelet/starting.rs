@@ -157,6 +157,48 @@ impl<'c> Stages<'c> {
         Some((event, said))
     }
 
+    /// Returns what a driver's refusal to prepare `claim` means, in `text`, or nothing where the next try helps.
+    fn refused(&self, pod: &'c Arc<Pod>, node: &Str, claim: &str, text: &str, lasts: bool) -> Option<Cause> {
+        let (claim, text) = (Str::from(claim), text.to_owned());
+        let named = said::claims_named(&text);
+        if let Some(uid) = named.iter().find(|uid| self.is_gone(uid)) {
+            return Some(Cause::PreparedForDeletedClaim {
+                claim,
+                uid: Str::from(*uid),
+                survivor: self.survivor(node),
+                text,
+                lasts,
+            });
+        }
+        if let Some((other, holder, ends)) = named.iter().find_map(|uid| self.prepared(pod, node, uid)) {
+            return Some(Cause::PreparedForOtherClaim {
+                claim,
+                other,
+                pod: holder,
+                ends,
+                text,
+            });
+        }
+        // Where it only waits for the pod's own node, its words may be about something else.
+        let is_meant = |cause: &Cause| matches!(cause, Cause::NodesMissing { lacks, .. } if !lacks.is_of_node || said::is_of_domain(&text));
+        match self.nodes_missing(pod).filter(is_meant) {
+            // They get ready one after the other.
+            Some(Cause::NodesMissing {
+                others,
+                lacks,
+                kept_off: None,
+                taken: None,
+                ..
+            }) if !lasts && others.is_empty() && lacks.wanted > 0 => None,
+            Some(missing) => Some(missing),
+            None => Some(Cause::PrepareRefused {
+                behind: self.behind(pod, node, &claim, &text),
+                claim,
+                text,
+            }),
+        }
+    }
+
     /// Returns what the kubelet's word means, unless the objects show that it is over.
     fn judge(&self, pod: &'c Arc<Pod>, node: &Str, event: &'c Event, said: &Said<'_>) -> Option<Stuck<'c>> {
         let namespace = &pod.metadata.namespace;
@@ -169,48 +211,7 @@ impl<'c> Stages<'c> {
                 let plugin = self.plugin(&driver, node);
                 Cause::DriverNotRegistered { driver, plugin }
             }
-            Said::Refused { claim, text } => {
-                let (claim, text) = (Str::from(*claim), (*text).to_owned());
-                let named = said::claims_named(&text);
-                let gone = named.iter().find(|uid| self.is_gone(uid)).copied();
-                let other = || named.iter().find_map(|uid| self.prepared(pod, node, uid));
-                if let Some(uid) = gone.map(Str::from) {
-                    Cause::PreparedForDeletedClaim {
-                        claim,
-                        uid,
-                        survivor: self.survivor(node),
-                        text,
-                        lasts,
-                    }
-                } else if let Some((other, holder, ends)) = other() {
-                    Cause::PreparedForOtherClaim {
-                        claim,
-                        other,
-                        pod: holder,
-                        ends,
-                        text,
-                    }
-                } else {
-                    // Where it only waits for the pod's own node, its words may be about something else.
-                    let is_meant = |cause: &Cause| matches!(cause, Cause::NodesMissing { lacks, .. } if !lacks.is_of_node || said::is_of_domain(&text));
-                    match self.nodes_missing(pod).filter(is_meant) {
-                        // They get ready one after the other.
-                        Some(Cause::NodesMissing {
-                            others,
-                            lacks,
-                            kept_off: None,
-                            taken: None,
-                            ..
-                        }) if !lasts && others.is_empty() && lacks.wanted > 0 => return None,
-                        Some(missing) => missing,
-                        None => Cause::PrepareRefused {
-                            behind: self.behind(pod, node, &claim, &text),
-                            claim,
-                            text,
-                        },
-                    }
-                }
-            }
+            Said::Refused { claim, text } => self.refused(pod, node, claim, text, lasts)?,
             Said::NoAnswer { text } if said::is_unanswered(text) => Cause::DriverDown {
                 drivers: self.drivers_named(pod, text),
                 text: (*text).to_owned(),

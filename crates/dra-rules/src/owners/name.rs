@@ -1,6 +1,6 @@
 //! What owners are called.
 
-use dra_model::{Owner, Str};
+use dra_model::{Owner, OwnerReference, Str};
 
 /// Name of an owner.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, derive_more::Display)]
@@ -17,6 +17,15 @@ impl From<&Owner> for OwnerName {
         Self {
             kind: owner.kind.clone(),
             name: owner.key.name.clone(),
+        }
+    }
+}
+
+impl From<&OwnerReference> for OwnerName {
+    fn from(owner: &OwnerReference) -> Self {
+        Self {
+            kind: owner.kind.clone(),
+            name: owner.name.clone(),
         }
     }
 }

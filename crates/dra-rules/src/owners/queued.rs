@@ -217,10 +217,7 @@ impl Queued {
         };
         let found = Self {
             workload: workload.key.clone(),
-            of: workload.references.first().map(|owner| OwnerName {
-                kind: owner.kind.clone(),
-                name: owner.name.clone(),
-            }),
+            of: workload.references.first().map(Into::into),
             retry,
             reason: said.map(|said| said.reason.clone()).unwrap_or_default(),
             message: said.map(|said| said.message.clone()).unwrap_or_default(),

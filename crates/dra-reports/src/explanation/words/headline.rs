@@ -476,15 +476,15 @@ fn besides(cause: &Cause, known: &Beside) -> String {
                 ..
             } = hidden;
             let free = counted(hidden.free, "available device", "available devices");
-            let are = one_or_many(hidden.free, "is", "are");
             let users = listed(hidden.users.iter().map(pod), "and");
             if users.is_empty() {
+                let are = one_or_many(hidden.free, "is", "are");
                 format!(
                     "{why}; {free} of class {class} {are} not used for it, because a device plugin offers {resource} on {node}"
                 )
             } else {
                 format!(
-                    "{why}; {free} of class {class} on {node} {are} no others: a device plugin offers {resource} there, and {users} may have the same hardware from it"
+                    "{why}; {free} of class {class} on {node} may be the hardware that {users} have from the device plugin for {resource}"
                 )
             }
         }

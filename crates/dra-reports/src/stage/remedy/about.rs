@@ -116,11 +116,7 @@ impl<'s, 'c> About<'s, 'c> {
             return (self.of_pod(), None);
         };
         let target = controller(&self.pod.metadata, &owner);
-        let name = OwnerName {
-            kind: owner.kind,
-            name: owner.name,
-        };
-        (target, Some(name))
+        (target, Some((&owner).into()))
     }
 
     /// Advice to correct what the pod is made from.

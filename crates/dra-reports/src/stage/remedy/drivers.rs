@@ -278,12 +278,7 @@ impl About<'_, '_> {
             let of_claim = claim.spec.devices.config.iter();
             let mut configs = of_claim.filter_map(|config| config.opaque.as_ref());
             configs
-                .any(|config| {
-                    claim
-                        .results()
-                        .iter()
-                        .any(|result| result.driver == config.driver)
-                })
+                .any(|config| claim.has_device_of(&config.driver))
                 .then(|| Origin::of(self.cluster(), claim).object(&claim.key()))
         })
     }
