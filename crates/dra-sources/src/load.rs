@@ -647,10 +647,12 @@ fn kubelets(objects: &[Object]) -> Kubelets {
     nodes.fold(Kubelets::default(), Kubelets::and)
 }
 
-/// The newest time of `objects` before `started`, where the kubelets of ready nodes show that the objects were read long before that.
+/// The newest time of `objects` before `started`, where the kubelets of ready nodes show that the objects were read long before that, or by a
+/// clock that is ahead of this one.
 fn newest_time(objects: &[Object], others: Kubelets, started: Time) -> Option<Time> {
     let reported = kubelets(objects).and(others).reported?;
-    if started.since(reported).as_secs() < REPORTING_SECONDS {
+    let is_ahead = reported.since(started).as_secs() >= REPORTING_SECONDS;
+    if !is_ahead && started.since(reported).as_secs() < REPORTING_SECONDS {
         return None;
     }
     let of_condition =
@@ -666,7 +668,14 @@ fn newest_time(objects: &[Object], others: Kubelets, started: Time) -> Option<Ti
         [object.metadata().creation_timestamp, event, newest]
     });
     let times = times.flatten().chain([reported]);
-    times.filter(|time| *time <= started).max()
+    let is_past = |time: &Time| {
+        if is_ahead {
+            time.since(reported).as_secs() < REPORTING_SECONDS
+        } else {
+            *time <= started
+        }
+    };
+    times.filter(is_past).max()
 }
 
 /// Returns what the files are called for people.
@@ -707,6 +716,11 @@ mod tests {
             Some("2026-11-28T09:57:00Z")
         );
         assert_eq!(newest("True", "2026-11-28T10:00:00Z"), None);
+        // Read by a clock that is ahead of this one.
+        assert_eq!(
+            newest("True", "2026-11-28T01:00:00Z"),
+            newest("True", two_days_later)
+        );
         // A node that was lost may be in a cluster of now.
         assert_eq!(newest("Unknown", two_days_later), None);
     }
