@@ -124,16 +124,17 @@ fn give_back(
         allocation.and_then(|allocation| allocation.allocation_timestamp)
     };
     claims.sort_by_key(|claim| std::cmp::Reverse((allocated(claim), claim.key())));
-    let mut released = BTreeSet::new();
-    let mut remedy = Remedy::default();
-    for claim in claims {
-        remedy = remedy.and(free(look.cluster, claim));
-        released.insert(claim.key());
-        if !is_wrong(&|holder| !released.contains(&holder.claim.key())) {
-            break;
-        }
-    }
-    remedy
+    let is_wrong_without = |count: usize| {
+        let released: BTreeSet<Key> = claims.iter().take(count).map(|claim| claim.key()).collect();
+        is_wrong(&|holder| !released.contains(&holder.claim.key()))
+    };
+    // Thousands of claims can have one device.
+    let counts: Vec<usize> = (1..claims.len()).collect();
+    let needed = 1 + counts.partition_point(|count| is_wrong_without(*count));
+    let needed = claims.iter().take(needed);
+    needed.fold(Remedy::default(), |remedy, claim| {
+        remedy.and(free(look.cluster, claim))
+    })
 }
 
 /// One finding for each claim that holds devices which no slice publishes.
