@@ -908,6 +908,16 @@ const CASES: &[Case] = &[
         has_not: &["possible cause", "unknown bug"],
     },
     Case {
+        ask: "simulate allocation pod/infer-6b8f9c7d5-m2n8s -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "spread-rejects-nodes",
+        code: 0,
+        has: &[
+            "Fits on 2 of 3 nodes",
+            "kube-scheduler rejected the pod for what is not simulated: node(s) didn't match pod topology spread constraints",
+        ],
+        has_not: &[],
+    },
+    Case {
         ask: "explain pod/infer-6b8f9c7d5-m2n8s -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "anti-affinity-rejects-a-node",
         code: 1,

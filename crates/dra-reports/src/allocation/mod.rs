@@ -29,7 +29,7 @@ use dra_rules::reservation::unmade;
 use dra_rules::scheduling::{
     AssumedGate, BINDING_TIMEOUT, Cycle, GenerateError, Granted, Hanging, Judgment, Obstacle, Run,
     SCORE_WEIGHT, Scheduler, Stage, Start, Verdict, disagreeing_pools, generate_claims, judge_all, message,
-    message_of_obstacle, normalized, not_simulated, place,
+    message_of_obstacle, normalized, not_simulated, place, rejections,
 };
 
 pub use assumed::AssumedRelease;
@@ -412,6 +412,13 @@ fn judge(scheduler: &Scheduler, start: &Start<'_>, pod: Option<&Pod>, settings: 
         judged.fit = if panic.is_known { Fit::Error } else { Fit::MayError };
     }
     judged.notes.splice(..0, std::mem::take(&mut judged.trust.notes));
+    if judged.fit == Fit::Fits
+        && let Some(scheduled) = pod.and_then(|pod| pod.condition("PodScheduled"))
+        && scheduled.status == "False"
+    {
+        let rejections = rejections(&scheduled.message);
+        judged.notes.extend(words::rejected(&rejections));
+    }
     judged
 }
 

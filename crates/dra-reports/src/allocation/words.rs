@@ -6,7 +6,8 @@ use crate::listing::some_of;
 use dra_allocator::Choice;
 use dra_model::{DeviceId, Format, Key, MOST_CONSUMERS, PoolId, Quantity, Str};
 use dra_rules::health::Broken;
-use dra_rules::scheduling::TooManyCpus;
+use dra_rules::scheduling::{Rejection, TooManyCpus};
+use itertools::Itertools;
 
 /// A claim; the empty key stands for one that is the subject's own.
 pub(crate) fn claim(key: &Key) -> String {
@@ -152,6 +153,12 @@ pub(super) fn may_differ(first: &str, nodes: usize, why: &str) -> String {
 /// That other placements of a group were not all tried.
 pub(crate) const HANGS_ON_NODES: &str = "each pod of the PodGroup is simulated with the pods before it on the first fitting node by name, \
      or on one of a few others that were tried";
+
+/// That kube-scheduler itself refused the pod last time for what is not simulated.
+pub(super) fn rejected(by: &[Rejection]) -> Option<String> {
+    let by = by.iter().map(|rejection| &*rejection.words).join(", ");
+    (!by.is_empty()).then(|| format!("kube-scheduler rejected the pod for what is not simulated: {by}"))
+}
 
 /// That the search was not finished.
 pub(super) const UNDECIDED: &str = "undecided within the search budget";
