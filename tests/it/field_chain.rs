@@ -3915,6 +3915,13 @@ const CASES: &[Case] = &[
         has: &["1. change resourceclaimtemplate/dev-anna/four-gpus as the message says"],
         has_not: &[],
     },
+    Case {
+        ask: "check --complete --now=2026-12-02T10:00:00Z",
+        file: "policy-denies-the-claim",
+        code: 1,
+        has: &["DRA076", "pod/dev-anna/tune-5x8dq needs a claim that the API server does not accept:"],
+        has_not: &[],
+    },
     // An init container requests more than a node has.
     Case {
         ask: "explain pod/mixtral-5d9c7b6f4-c4t7m -n=ml --complete --now=2026-12-02T10:00:00Z",

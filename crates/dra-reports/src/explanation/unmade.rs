@@ -11,7 +11,7 @@ use super::words::Upcoming;
 use super::{Explained, word, words};
 use dra_model::{ClaimTemplate, Cluster, Component, Gate, Key, Kind, Object, Owner, Pod, Str};
 use dra_rules::kubelet::{controllers, is_called_plugin, is_ready};
-use dra_rules::reservation::{Lacks, Next, Unmade, owning_group, unmade};
+use dra_rules::reservation::{Lacks, Next, Unmade, owning_group, refused_creation, unmade};
 use dra_rules::scheduling::ClaimProblem;
 use dra_rules::validation::{ADMIN_ACCESS, AdminAccess, Webhook, admin_access, is_of_policy};
 
@@ -171,7 +171,7 @@ impl Explained<'_> {
             return;
         };
         // What an admission plugin decides is in no object, and namespaces are not read of a cluster.
-        let refused = refused(&word.said);
+        let refused = refused_creation(&word.said);
         let is_admin_access = refused.is_some_and(|why| why.contains(ADMIN_ACCESS));
         let is_unknown = !is_admin_access || self.cluster().namespace(&pod.metadata.namespace).is_none();
         let webhook = refused.and_then(Webhook::uncallable);
@@ -204,14 +204,6 @@ impl Explained<'_> {
             }
         }
     }
-}
-
-/// What the API server says of a claim that it does not let the claim controller create (`resourceclaim/controller.go`, `handleClaim`,
-/// v1.37.2): `create ResourceClaim : WHY`, since the name of a claim that is made from a template is empty.
-fn refused(said: &str) -> Option<&str> {
-    let (_, rest) = said.split_once("create ResourceClaim ")?;
-    let (_, why) = rest.split_once(": ")?;
-    Some(why.trim())
 }
 
 impl Diagnosis {

@@ -18,7 +18,9 @@ use dra_model::{
     Kind, Meta, Pod, Selector, Str, Time,
 };
 use dra_rules::quota::{Quotas, Refusal};
-use dra_rules::reservation::{ClaimNameError, Lacks, Next, Origin, claim_name, is_done, unmade, unmade_of};
+use dra_rules::reservation::{
+    ClaimNameError, Lacks, Next, Origin, claim_name, is_done, refused_creation, unmade, unmade_of,
+};
 
 pub(super) fn look(look: &mut Look<'_>) {
     if look.wants(Code::ClassMissing) && !look.is_hidden(Kind::DeviceClass, "") {
@@ -360,6 +362,14 @@ fn pods(look: &mut Look<'_>) {
         if let Some(gate) = missing_gate(cluster, pod).filter(|_| look.wants(Code::ClaimNotMade)) {
             ungated.entry(gate).or_default().push(pod);
         }
+        if refused.is_none()
+            && look.wants(Code::ClaimNotMade)
+            && let Some(why) = refused_by_server(cluster, pod)
+        {
+            let message = words::claim_not_accepted(why);
+            let finding = Finding::new(Code::ClaimNotMade, Subject::pod(pod), message);
+            look.add(finding.advice(words::DO_AS_SAID).joins([pod_key(pod.key())]));
+        }
         if let Some((template, refusal)) = refused {
             let remedy = Remedy::raising(&quotas, namespace, quotas.to_be_made(pod));
             blocked(look, pod, &template.metadata, &refusal, remedy);
@@ -391,6 +401,18 @@ fn pods(look: &mut Look<'_>) {
         let keys = pods.iter().map(|pod| pod_key(pod.key()));
         look.add(finding.advice(words::enable_in_controller(gate)).joins(keys));
     }
+}
+
+/// Why the API server refuses the claim of a pod, in the claim controller's words of after its template was made.
+fn refused_by_server<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c str> {
+    let made = unmade(cluster, pod).find_map(|(_, unmade)| match (unmade.lacks, unmade.next) {
+        (Lacks::Name, Next::Make(template)) => Some(template.metadata.creation_timestamp),
+        _ => None,
+    })?;
+    let events = cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
+    let said = events.filter(|event| event.reason == CREATION_EVENT && event.last_seen() >= made);
+    let newest = said.max_by_key(|event| event.last_seen())?;
+    refused_creation(&newest.message)
 }
 
 /// The gate that keeps kube-controller-manager from making a claim for a pod, as it is known to have it off.

@@ -79,6 +79,12 @@ pub(super) fn claim_not_made(since: Time, others: usize) -> String {
     )
 }
 
+pub(super) fn claim_not_accepted(why: &str) -> String {
+    format!("needs a claim that the API server does not accept: {why}")
+}
+
+pub(super) const DO_AS_SAID: &str = "change what the claim is made from, or what refuses it, as the message says: kube-controller-manager tries again";
+
 /// That the claim controller makes no claim without a gate, for a pod and so many others.
 pub(super) fn claim_needs_gate(gate: Gate, others: usize) -> String {
     format!(

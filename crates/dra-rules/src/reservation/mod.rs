@@ -36,7 +36,7 @@ pub use reserved::{
 pub use running::{may_run, runs_with};
 pub use state::ClaimState;
 pub use unlisted::{Unlisted, UnlistedDevices, unlisted};
-pub use unmade::{Lacks, Next, Unmade, unmade, unmade_of};
+pub use unmade::{Lacks, Next, Unmade, refused_creation, unmade, unmade_of};
 pub use usable::Unusable;
 
 #[cfg(test)]

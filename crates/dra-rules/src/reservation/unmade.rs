@@ -156,6 +156,14 @@ fn next<'c>(
     }
 }
 
+/// What the API server says of a claim that it does not let the claim controller create (`resourceclaim/controller.go`, `handleClaim`,
+/// v1.37.2): `create ResourceClaim : WHY`, since the name of a claim that is made from a template is empty.
+pub fn refused_creation(said: &str) -> Option<&str> {
+    let (_, rest) = said.split_once("create ResourceClaim ")?;
+    let (_, why) = rest.split_once(": ")?;
+    Some(why.trim())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing::{claim, cluster, group, pod};
