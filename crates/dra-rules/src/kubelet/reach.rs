@@ -49,9 +49,7 @@ impl<'c> Reach<'c> {
     }
 
     pub(super) fn has(&self, node: &Str) -> Option<bool> {
-        match self.named.contains(node) {
-            true => Some(true),
-            false => self.is_by_node.then_some(false),
-        }
+        let is_named = self.named.contains(node);
+        (is_named || self.is_by_node).then_some(is_named)
     }
 }
