@@ -704,7 +704,7 @@ const CASES: &[Case] = &[
         file: "toleration-of-another-value",
         code: 1,
         has: &[
-            "1. tolerate device taint gpu.nvidia.com/reserved:NoSchedule",
+            "1. tolerate device taint gpu.nvidia.com/reserved=team-b:NoSchedule",
             "whose toleration of this key does not match the taint",
         ],
         has_not: &["1. delete pod"],
@@ -2167,6 +2167,39 @@ const CASES: &[Case] = &[
         code: 0,
         has: &["Free"],
         has_not: &["may be in use"],
+    },
+    // The pod tolerates a taint of devices where only taints of nodes count.
+    Case {
+        ask: "explain pod/sim-0 -n=team-b --complete --now=2026-12-01T12:00:00Z",
+        file: "pod-tolerates-a-device-taint-and-a-node-is-tainted",
+        code: 1,
+        has: &[
+            "; devices of n2 have device taint example.com/reserved=team-b:NoSchedule, and the toleration of the pod counts for nodes only",
+            "1. tolerate device taint example.com/reserved=team-b:NoSchedule in request gpu of template/team-b/gpu: tolerations of the pod are for taints of \
+             nodes (tested: fits on n2;",
+        ],
+        has_not: &["1. tolerate node taint"],
+    },
+    Case {
+        ask: "explain pod/sim-0 -n=team-b --emit-fix=1 --complete --now=2026-12-01T12:00:00Z",
+        file: "pod-tolerates-a-device-taint-and-a-node-is-tainted",
+        code: 0,
+        has: &[r#""key":"example.com/reserved","operator":"Equal","value":"team-b""#],
+        has_not: &["Exists"],
+    },
+    Case {
+        ask: "explain pod/sim-0 -n=team-b --complete --now=2026-12-01T12:00:00Z",
+        file: "pod-tolerates-one-of-two-values-of-device-taints",
+        code: 1,
+        has: &[
+            "4 are tainted; devices of n2 have device taint example.com/reserved=team-b:NoSchedule",
+            "1. tolerate device taint example.com/reserved=team-b:NoSchedule in request gpu of template/team-b/gpu: tolerations of the pod are for taints of \
+             nodes (tested: fits on n2;",
+        ],
+        has_not: &[
+            "tolerate device taint example.com/reserved=team-a",
+            "fits on n1,n2",
+        ],
     },
     // A pod with a device from a device plugin fills the memory of it.
     Case {
@@ -3834,7 +3867,7 @@ const CASES: &[Case] = &[
         file: "pod-tolerates-the-taint-of-a-device",
         code: 1,
         has: &[
-            "1. tolerate device taint example.com/team:NoSchedule in request gpu of template/team-a/one-gpu: tolerations of the pod are for taints of nodes",
+            "1. tolerate device taint example.com/team=a:NoSchedule in request gpu of template/team-a/one-gpu: tolerations of the pod are for taints of nodes",
         ],
         has_not: &["1. delete"],
     },
@@ -4789,7 +4822,7 @@ const CASES: &[Case] = &[
         code: 1,
         has: &[
             "5 are tainted (acme.com/reserved=batch:NoSchedule)",
-            "1. tolerate device taint acme.com/reserved:NoSchedule in request gpu/a100",
+            "1. tolerate device taint acme.com/reserved=batch:NoSchedule in request gpu/a100",
         ],
         has_not: &[],
     },

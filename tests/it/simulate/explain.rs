@@ -150,14 +150,14 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
       TooFewDevices InUse Tainted ClassSelector PoolIncomplete NoDevices RequestSelector
       - reduce request gpu of template/default/not-enough-free from 3 to 1 (smallest)
       - delete pod/default/fills-node-1, which uses claim/default/fills-node-1-gpu-5c9lh (smallest)
-      - tolerate device taint example.com/unhealthy:NoExecute in request gpu of template/default/not-enough-free (smallest)
-      - tolerate device taint example.com/unhealthy:NoSchedule in request gpu of template/default/not-enough-free (smallest)
+      - tolerate device taint example.com/unhealthy=xid-79:NoExecute in request gpu of template/default/not-enough-free (smallest)
+      - tolerate device taint example.com/unhealthy=xid-79:NoSchedule in request gpu of template/default/not-enough-free (smallest)
       - ask the driver's owner to remove taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2 (smallest)
       - ask the driver's owner to remove taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-2 (smallest)
     unschedulable-pods tainted: DoesNotFit
       TooFewDevices InUse ClassSelector Tainted PoolIncomplete NoDevices RequestSelector
       - reduce request gpu of template/default/tainted from 8 to 4 (smallest)
-      - tolerate device taint example.com/unhealthy:NoExecute in request gpu of template/default/tainted, whose toleration of this key does not match the taint (smallest)
+      - tolerate device taint example.com/unhealthy=xid-79:NoExecute in request gpu of template/default/tainted, whose toleration of this key does not match the taint (smallest)
       - ask the driver's owner to remove taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2 (smallest)
     unschedulable-pods constraint-conflict: DoesNotFit
       TooFewDevices InUse Tainted ClassSelector PoolIncomplete NoDevices RequestSelector
@@ -166,7 +166,7 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
       NotTogether InUse RequestSelector ClassSelector TooFewDevices Tainted PoolIncomplete NoDevices
       - remove `device.attributes['gpu.example.com'].index == 6` from request a of template/default/two-requests; delete pod/default/fills-node-1, which uses claim/default/fills-node-1-gpu-5c9lh (smallest)
       - remove `device.attributes['gpu.example.com'].index == 6` from request a of template/default/two-requests; delete pod/default/holder, which uses claim/default/on-node-1 (smallest)
-      - remove `device.attributes['gpu.example.com'].index == 6` from request a of template/default/two-requests; tolerate device taint example.com/unhealthy:NoSchedule in request a of template/default/two-requests (smallest)
+      - remove `device.attributes['gpu.example.com'].index == 6` from request a of template/default/two-requests; tolerate device taint example.com/unhealthy=xid-79:NoSchedule in request a of template/default/two-requests (smallest)
       - remove `device.attributes['gpu.example.com'].index == 6` from request a of template/default/two-requests; ask the driver's owner to remove taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-1 (smallest)
       - remove `device.attributes['gpu.example.com'].index == 6` from request a of template/default/two-requests; ask the driver's owner to remove taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2 (smallest)
       - remove `device.attributes['gpu.example.com'].index == 6` from request b of template/default/two-requests; ask the driver's owner to remove taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2 (smallest)

@@ -535,6 +535,8 @@ pub(crate) enum Beside {
     SamePool(PoolId),
     /// The rule of this name taints all devices, or all of this driver.
     TaintsAll(Str, Option<Str>),
+    /// The devices of these nodes have this taint, which the pod tolerates as if it were one of nodes.
+    Misplaced(Taint, Vec<Str>),
     /// This taint evicts the pod as soon as it has such a device: the pod tolerates it without effect.
     EvictedAgain(Taint),
     /// A device plugin hides devices that are free.

@@ -367,6 +367,12 @@ impl Explained<'_> {
             })
             .flatten()
             .collect();
+        let own = self.pod.map(|pod| &pod.spec.tolerations);
+        let misplaced = own.and_then(|own| {
+            let is_named = |taint: &Taint| own.iter().any(|known| known.key == taint.key);
+            let mut named = taints.iter().filter(|taint| is_named(taint));
+            named.find(|taint| own.tolerate(taint)).copied().cloned()
+        });
         let is_of = |rule: &&Arc<TaintRule>| {
             let Taint {
                 key, value, effect, ..
@@ -385,6 +391,12 @@ impl Explained<'_> {
                 }
                 _ => report.notes.push(words::tainting(rule)),
             }
+        }
+        if let Some(taint) = misplaced {
+            let has_it = |reason: &Reason| matches!(&reason.fact, Fact::RuledOut(RuledOut::Tainted, Evidence::Taints(taints)) if taints.contains(&taint));
+            let nodes = report.nodes.iter().filter(|node| node.reasons.iter().any(has_it));
+            let nodes = nodes.map(|node| node.node.clone()).collect();
+            report.add_beside(Beside::Misplaced(taint, nodes));
         }
         let narrowed = rules.into_iter().filter(|_| self.has_fixes);
         report

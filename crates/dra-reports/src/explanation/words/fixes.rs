@@ -69,11 +69,13 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
         Fix::Tolerate {
             request,
             key,
+            value,
             effect,
             other,
             ..
         } => format!(
-            "tolerate device taint {key}:{effect} in {}{}",
+            "tolerate device taint {}:{effect} in {}{}",
+            of_value(key, value),
             of(request),
             other_toleration(*other)
         ),
@@ -84,8 +86,8 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
             has_other,
             ..
         } => format!(
-            "tolerate node taint {key}{}{value}:{effect} in {pod}{}",
-            if value.is_empty() { "" } else { "=" },
+            "tolerate node taint {}:{effect} in {pod}{}",
+            of_value(key, value),
             other_toleration(has_other.then_some(OtherToleration::OfRequest))
         ),
         Fix::Fewer { request, count, .. } => reduce(&of(request), &count.to_string(), before),
@@ -167,6 +169,14 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
 /// v1.37.2.
 pub(in super::super) const OF_RUNTIME_CLASS: &str = "the RuntimeClass of the pod may add it to the new pod again: if it does, use another \
      runtimeClassName, or label a node";
+
+fn of_value(key: &str, value: &str) -> String {
+    if value.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{key}={value}")
+    }
+}
 
 fn other_toleration(other: Option<OtherToleration>) -> &'static str {
     match other {

@@ -462,6 +462,10 @@ fn besides(cause: &Cause, known: &Beside) -> String {
         Beside::EvictedAgain(taint) => format!(
             "{why}; a pod that gets one is evicted immediately: it tolerates taint {taint} without effect NoExecute, which does not stop the eviction"
         ),
+        Beside::Misplaced(taint, nodes) => format!(
+            "{why}; devices of {} have device taint {taint}, and the toleration of the pod counts for nodes only",
+            some(nodes)
+        ),
         Beside::TaintsAll(rule, None) => {
             format!("{why}; devicetaintrule/{rule} taints all devices, as its deviceSelector is empty")
         }

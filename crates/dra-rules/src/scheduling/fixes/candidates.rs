@@ -133,7 +133,8 @@ fn taints(
     own: &[Arc<Claim>],
 ) -> Vec<Fix> {
     let mut fixes = BTreeSet::new();
-    let mut found: BTreeSet<(Str, Str)> = BTreeSet::new();
+    let mut found: BTreeSet<(&Str, &Str, &Str)> = BTreeSet::new();
+    let rules = rules_of_scheduler(cluster);
     for id in localities.pools(&node.metadata.name) {
         if cluster.pool(id).is_none() {
             continue;
@@ -142,48 +143,58 @@ fn taints(
         let devices = slices.flat_map(|slice| &slice.spec.devices);
         let taints = devices.flat_map(|device| &device.taints);
         for taint in taints.filter(|taint| keeps_off(taint)) {
-            found.insert((taint.key.clone(), taint.effect.clone()));
+            found.insert((&taint.key, &taint.value, &taint.effect));
             fixes.insert(Fix::LiftTaint {
                 pool: id.clone(),
                 key: taint.key.clone(),
                 effect: taint.effect.clone(),
             });
         }
-        for rule in rules_of_scheduler(cluster)
+        for rule in rules
             .iter()
             .filter(|rule| rule_matches_pool(rule, id) && keeps_off(&rule.spec.taint))
         {
-            found.insert((rule.spec.taint.key.clone(), rule.spec.taint.effect.clone()));
+            let taint = &rule.spec.taint;
+            found.insert((&taint.key, &taint.value, &taint.effect));
             fixes.insert(Fix::DeleteRule {
                 rule: rule.metadata.name.clone(),
             });
         }
     }
-    let is_of_pod =
-        |key: &Str| pod.is_some_and(|pod| pod.spec.tolerations.iter().any(|known| known.key == *key));
     for claim in own.iter().filter(|claim| claim.status.allocation.is_none()) {
         for (request, spec) in specs(claim) {
             if fixes.len() > MOST_CANDIDATES {
                 break;
             }
-            for (key, effect) in &found {
+            for &(key, value, effect) in &found {
                 let names = |spec: &DeviceRequest| spec.tolerations.iter().any(|known| known.key == *key);
                 let whole = request.split_once('/').map(|(whole, _)| whole);
                 let mut siblings = specs(claim).filter(|(name, _)| {
                     let other = name.split_once('/').map(|(whole, _)| whole);
                     whole.is_some() && other == whole
                 });
+                let of_pod = pod.into_iter().flat_map(|pod| pod.spec.tolerations.iter());
+                let mut of_pod = of_pod.filter(|known| known.key == *key).peekable();
+                let has_of_pod = of_pod.peek().is_some();
+                // Its meaning is copied: that of one value does not open what is kept for another.
+                let meant = of_pod.find_map(|known| match known.operator.as_str() {
+                    "Exists" => Some(Str::default()),
+                    _ => (known.value == *value).then(|| value.clone()),
+                });
                 let other = if names(spec) {
                     Some(OtherToleration::OfRequest)
                 } else if siblings.any(|(_, spec)| names(spec)) {
                     Some(OtherToleration::OfAlternative)
+                } else if has_of_pod && meant.is_none() {
+                    continue;
                 } else {
-                    is_of_pod(key).then_some(OtherToleration::OfPod)
+                    has_of_pod.then_some(OtherToleration::OfPod)
                 };
                 fixes.insert(Fix::Tolerate {
                     claim: claim.key(),
                     request: request.clone(),
                     key: key.clone(),
+                    value: meant.unwrap_or_else(|| value.clone()),
                     effect: effect.clone(),
                     other,
                 });

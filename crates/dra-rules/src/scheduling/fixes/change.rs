@@ -35,6 +35,8 @@ pub enum Fix {
         request: Str,
         /// Key of the taint.
         key: Str,
+        /// Value of the taint; empty where it has none, or where the toleration of the pod that is to be here is for any.
+        value: Str,
         /// Effect of the taint.
         effect: Str,
         /// The toleration of the key that is there, and does not tolerate the taint.
@@ -381,10 +383,11 @@ impl Fix {
                 claim,
                 request,
                 key,
+                value,
                 effect,
                 ..
             } => {
-                let toleration = Toleration::of_key(key.clone(), effect.clone());
+                let toleration = tolerating(key, value, effect);
                 change_request(cluster, claim, request, |spec| spec.tolerations.push(toleration));
             }
             Self::Fewer {
@@ -455,11 +458,7 @@ impl Fix {
             Self::TolerateNode {
                 key, value, effect, ..
             } => {
-                let mut toleration = Toleration::of_key(key.clone(), effect.clone());
-                if !value.is_empty() {
-                    toleration.operator = "Equal".into();
-                    toleration.value = value.clone();
-                }
+                let toleration = tolerating(key, value, effect);
                 change_pod(cluster, pod, |pod| pod.spec.tolerations.push(toleration));
             }
             Self::LessResource {
@@ -542,6 +541,16 @@ impl Fix {
 
 fn is(taint: &Taint, key: &Str, effect: &Str) -> bool {
     taint.key == *key && taint.effect == *effect
+}
+
+/// A toleration of this value of a taint; of all where it is empty.
+fn tolerating(key: &Str, value: &Str, effect: &Str) -> Toleration {
+    let operator = if value.is_empty() { "Exists" } else { "Equal" };
+    Toleration {
+        operator: operator.into(),
+        value: value.clone(),
+        ..Toleration::of_key(key.clone(), effect.clone())
+    }
 }
 
 fn change_request(cluster: &mut Cluster, key: &Key, name: &str, change: impl FnOnce(&mut DeviceRequest)) {

@@ -259,6 +259,7 @@ impl World {
                 claim: claim.clone(),
                 request: request.clone(),
                 key: key.into(),
+                value: Str::default(),
                 effect: effect.into(),
                 other: spec
                     .filter(|spec| spec.tolerations.iter().any(|known| known.key == *key))
