@@ -1543,8 +1543,13 @@ const CASES: &[Case] = &[
         ask: "explain pod/train -n=ml --complete --now=2026-11-28T10:00:00Z",
         file: "sidecar-of-a-finished-job",
         code: 1,
-        has: &["Note: pod/ml/etl-4k2lp: container main exited with code 0"],
-        has_not: &[],
+        has: &[
+            "; pod/ml/etl-4k2lp: container main exited with code 0",
+            "1. in pod/ml/etl-4k2lp, end the process of container istio-proxy if it only accompanies container main (not tested)",
+            "2. suspend job/ml/etl, which ends pod/ml/etl-4k2lp",
+            "3. add a node like gpu-1",
+        ],
+        has_not: &["to run it again"],
     },
     // The pods of a Job fail one after the other.
     Case {
@@ -2200,6 +2205,89 @@ const CASES: &[Case] = &[
             "tolerate device taint example.com/reserved=team-a",
             "fits on n1,n2",
         ],
+    },
+    // Nodes that cannot take the pod for two reasons, one of which is not that of the others.
+    Case {
+        ask: "explain pod/dual-7hq2x -n=train --complete --now=2026-12-01T12:00:00Z",
+        file: "cpus-on-one-node-and-a-pair-on-the-other",
+        code: 1,
+        has: &["; without it the claims fit; g1: Insufficient cpu: needs 40, 34 of 64 left"],
+        has_not: &[],
+    },
+    Case {
+        ask: "explain pod/jupyter-0 -n=nb --complete --now=2026-12-01T12:00:00Z",
+        file: "volume-on-one-node-and-the-model-on-the-other",
+        code: 1,
+        has: &[
+            "didn't match PersistentVolume's node affinity; gpu-b: no device for request gpu (productName is \"NVIDIA A100-SXM4-80GB\")",
+        ],
+        has_not: &[],
+    },
+    Case {
+        ask: "explain pod/upf-0 -n=dpdk --complete --now=2026-12-01T12:00:00Z",
+        file: "huge-pages-on-one-node-and-a-nic-on-the-other",
+        code: 1,
+        has: &[
+            "Insufficient hugepages-1Gi: needs 8Gi, 0 of 0 left; n1: too few devices for request nic (1 in use)",
+        ],
+        has_not: &[],
+    },
+    Case {
+        ask: "explain pod/infer-6c9d-ccccc -n=serve --complete --now=2026-12-01T12:00:00Z",
+        file: "spread-counts-a-zone-without-devices",
+        code: 1,
+        has: &["za-1 and zb-1 have the devices and resources for it"],
+        has_not: &["constraints; zc-1"],
+    },
+    // What the pod waits for comes without any action, or has not come in time.
+    Case {
+        ask: "explain pod/web-222bb-nnnnn -n=web --complete --now=2026-12-01T12:00:00Z",
+        file: "holder-is-being-deleted-in-time",
+        code: 1,
+        has: &[
+            "pod/web/web-222bb-nnnnn is pending: no node has an available device of class gpu.nvidia.com; pod/web/web-111aa-ttttt, which has devices, is \
+             being deleted, due at 2026-12-01T12:00:20Z",
+            "1. wait for the end of pod/web/web-111aa-ttttt",
+        ],
+        has_not: &["× pod", "x pod"],
+    },
+    Case {
+        ask: "explain -A --complete --now=2026-12-01T12:00:00Z",
+        file: "holder-is-being-deleted-in-time",
+        code: 1,
+        has: &[
+            "1 pod is pending: 1 cause",
+            "is being deleted, due at 2026-12-01T12:00:20Z",
+        ],
+        has_not: &["× ", "x pod", "x 1 pod"],
+    },
+    Case {
+        ask: "explain pod/web-222bb-nnnnn -n=web --complete --now=2026-12-01T12:05:00Z",
+        file: "holder-is-being-deleted-in-time",
+        code: 1,
+        has: &[
+            "pod/web/web-222bb-nnnnn is pending: no node has an available device of class gpu.nvidia.com Nodes:",
+        ],
+        has_not: &["‼ pod", "!! pod"],
+    },
+    Case {
+        ask: "explain pod/frame-77-x2m9p -n=render --complete --now=2026-12-01T12:00:00Z",
+        file: "node-was-added-and-its-driver-starts",
+        code: 1,
+        has: &[
+            "pod/render/frame-77-x2m9p is pending: no node has an available device of class gpu.nvidia.com; the driver is starting on gpu-2, added at \
+             2026-12-01T11:58:55Z",
+            "reported TriggeredScaleUp at 2026-12-01T11:57:12Z, and gpu-2 was added since",
+            "1. wait until node/gpu-2",
+        ],
+        has_not: &["is being added", "2. ", "× pod", "x pod"],
+    },
+    Case {
+        ask: "explain pod/frame-77-x2m9p -n=render --complete --now=2026-12-01T12:30:00Z",
+        file: "node-was-added-and-its-driver-starts",
+        code: 1,
+        has: &["publishes no devices for gpu-2"],
+        has_not: &["is starting on gpu-2", "‼ pod", "!! pod"],
     },
     // A pod with a device from a device plugin fills the memory of it.
     Case {

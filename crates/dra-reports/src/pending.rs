@@ -64,6 +64,9 @@ pub struct CauseItem {
     pub next: Option<Sentence>,
     /// Fix for the explained object.
     pub fix: Option<FixItem>,
+    /// Whether it passes without any action.
+    #[serde(skip)]
+    pub passes: bool,
     /// Number of further fixes.
     pub more_fixes: usize,
     /// How many of the pods are not pending.
@@ -123,6 +126,7 @@ impl CauseItem {
             pods: Vec::new(),
             claims: Vec::new(),
             owners: Vec::new(),
+            passes: explained.passes(),
             explained: explained.target,
             next: explained.upcoming.map(Sentence::from),
             more_fixes: explained.fixes.len().saturating_sub(1),
@@ -305,6 +309,8 @@ fn gather(groups: &mut Vec<(Why, CauseItem)>, cluster: &Cluster, explained: Diag
         }
     }
     if item.pods.len() + item.claims.len() > 1 {
+        // What comes may be enough for one of them only.
+        item.passes = false;
         item.cause = why(shared).into();
     }
 }

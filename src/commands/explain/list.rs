@@ -113,7 +113,7 @@ fn verdict(list: &ExplanationList) -> (Tone, String) {
         });
     }
     let tone = match () {
-        () if waiting.iter().any(|item| item.next.is_none()) => Tone::Bad,
+        () if waiting.iter().any(|item| item.next.is_none() && !item.passes) => Tone::Bad,
         () if !waiting.is_empty() => Tone::Notice,
         () if list.is_incomplete() => Tone::Notice,
         () => Tone::Good,
@@ -208,7 +208,11 @@ fn explain(target: &Target) -> Option<Script> {
 
 /// A cause with its pods, and what helps.
 fn cause(item: &CauseItem, page: Page, doc: &mut Doc) {
-    let tone = tone_of(item.verdict);
+    let tone = if item.passes {
+        Tone::Notice
+    } else {
+        tone_of(item.verdict)
+    };
     let who = match (
         item.pods.as_slice(),
         item.claims.as_slice(),

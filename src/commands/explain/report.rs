@@ -125,6 +125,9 @@ pub(super) fn tone(explanation: &Explanation) -> Tone {
     if explanation.has_succeeded {
         return Tone::Good;
     }
+    if explanation.passes {
+        return Tone::Notice;
+    }
     tone_of(explanation.verdict)
 }
 

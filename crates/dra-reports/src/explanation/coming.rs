@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use super::Explained;
 use super::diagnosis::{Beside, Diagnosis, NodeDiagnosis};
+use super::fact::Fact;
 use super::items::FixItem;
+use dra_allocator::devices::RuledOut;
 use dra_model::{Cluster, Event, Kind, Pod, Str, Time};
 use dra_rules::kubelet::{BrokenLink, KeptOff, PodStage, Stages, daemon_set_of, known_drivers};
 use dra_rules::scheduling::{tells_unfit, unfit_taint, update_of};
@@ -81,6 +83,15 @@ pub(super) fn coming_node<'c>(cluster: &'c Cluster, pod: &Pod, now: Time) -> Opt
         is_its && unfit_taint(node).is_some()
     });
     (is_recent && !has_come && SCALE_UP.contains(&last.reason.as_str())).then_some(last)
+}
+
+/// The newest node that was added since the event.
+pub(super) fn added_since<'c>(cluster: &'c Cluster, event: &Event) -> Option<&'c Str> {
+    let created = cluster
+        .nodes()
+        .map(|node| (node.metadata.creation_timestamp, &node.metadata.name));
+    let (at, name) = created.max()?;
+    (at? >= event.last_seen()?).then_some(name)
 }
 
 /// What the cluster autoscaler said last of the pod, if that is that no node which it could add would have the devices. It does not know those of a
@@ -235,6 +246,21 @@ impl Explained<'_> {
         let (new, starting) = (names(&is_new), names(&is_starting));
         if !starting.is_empty() {
             report.fixes.insert(0, FixItem::await_drivers(&starting));
+        }
+        let reasons = report.nodes.iter().flat_map(|node| &node.reasons);
+        let in_use = reasons.filter(|reason| matches!(reason.fact, Fact::RuledOut(RuledOut::InUse, _)));
+        let wanted = in_use.filter_map(|reason| Some(reason.device.as_ref()?.driver.clone()));
+        let wanted: BTreeSet<Str> = wanted.collect();
+        let starts = |name: &&Str| {
+            let node = cluster.node(name);
+            node.is_some_and(|node| unpublished.stages.is_starting(&wanted, node))
+        };
+        if let Some(node) = starting.iter().find(starts) {
+            let created = cluster
+                .node(node)
+                .and_then(|node| node.metadata.creation_timestamp);
+            let added = created.filter(|_| new.contains(node));
+            report.add_beside(Beside::Starting(node.clone(), added));
         }
         if let Some(first) = new.first()
             && new.len() < report.nodes.len()

@@ -494,6 +494,15 @@ impl Cause {
         }
     }
 
+    /// Returns whether what keeps it from its devices is about to end.
+    fn passes(&self) -> bool {
+        match self {
+            Self::Besides(_, Beside::Ending(..) | Beside::Starting(..)) => true,
+            Self::Besides(cause, _) => cause.passes(),
+            _ => false,
+        }
+    }
+
     /// Returns whether the pod would be evicted as soon as it had what it waits for.
     pub(super) fn is_evicted_again(&self) -> bool {
         match self {
@@ -521,6 +530,8 @@ pub(crate) enum Beside {
     Circle(OwnerName, Vec<Key>),
     /// The devices are held by this pod, which this keeps from running.
     NotRunning(Key, Box<StageFact>),
+    /// The devices are held by this pod, whose work is done and which this keeps from ending.
+    Lasting(Key, Box<StageFact>),
     /// The devices are held by pods of this owner, whose work has ended.
     LeftOver(OwnerName),
     /// The pod is of an earlier pod template than this owner has.
@@ -535,6 +546,12 @@ pub(crate) enum Beside {
     SamePool(PoolId),
     /// The rule of this name taints all devices, or all of this driver.
     TaintsAll(Str, Option<Str>),
+    /// The devices are held by this pod, among others, whose end is due at this time and enough.
+    Ending(Key, Time),
+    /// The driver of such devices, which publishes none for the node, was started there just now; when the node was added, if that is new, too.
+    Starting(Str, Option<Time>),
+    /// The other nodes, which are all rejected for this other reason.
+    Others(NodeGroup),
     /// The devices of these nodes have this taint, which the pod tolerates as if it were one of nodes.
     Misplaced(Taint, Vec<Str>),
     /// This taint evicts the pod as soon as it has such a device: the pod tolerates it without effect.
@@ -831,7 +848,9 @@ impl Cause {
         match self {
             Self::Alike(Brief::Fact(fact)) | Self::OnNode(_, fact) => Some(fact.clone()),
             Self::Rejected(_, by, _) => Some(Fact::Rejected(by.clone())),
-            Self::Besides(cause, Beside::Rejected(_) | Beside::Superseded(_)) => cause.fact(),
+            Self::Besides(cause, Beside::Rejected(_) | Beside::Superseded(_) | Beside::Others(_)) => {
+                cause.fact()
+            }
             Self::Allocated(_, _, Place::Other(fact)) => Some((**fact).clone()),
             Self::TooManyConsumers(_) => Some(Fact::TooManyConsumers),
             Self::Gang(gang, _) => Some(Fact::Gang(gang.clone())),
@@ -1002,6 +1021,40 @@ impl Diagnosis {
     pub(super) fn add_beside(&mut self, known: Beside) {
         let cause = self.cause.take();
         self.cause = cause.map(|cause| Cause::Besides(Box::new(cause), known));
+    }
+
+    /// Returns whether what it waits for comes without any action, as far as is known: the first fix is to wait.
+    pub(crate) fn passes(&self) -> bool {
+        let is_wait = |fix: &FixItem| match fix.kind {
+            "AwaitDriver" | "AwaitNode" => true,
+            "ReleaseClaim" => fix.command.is_none(),
+            _ => false,
+        };
+        self.verdict() == ClusterVerdict::DoesNotFit
+            && self.ahead.is_empty()
+            && self.fixes.first().is_some_and(is_wait)
+            && self.cause.as_ref().is_some_and(Cause::passes)
+    }
+
+    /// Adds to a cause of some nodes why the others are rejected, where that is one reason which needs a change of its own: amounts that are short,
+    /// devices that are not free, and devices of another kind. What is known of the cause besides is more than that.
+    pub(super) fn add_others(&mut self) {
+        let node = match &self.cause {
+            Some(Cause::Filtered(node, ..) | Cause::OnNode(node, _)) => Some(node),
+            Some(Cause::Rejected(nodes, _, None)) => nodes.first(),
+            _ => None,
+        };
+        let (Some(node), [one, other]) = (node, self.node_groups.as_slice()) else {
+            return;
+        };
+        let others = if one.nodes.contains(node) { other } else { one };
+        let is_telling = match (others.devices.first(), &others.reason) {
+            (None, reason) => matches!(reason, Some(Brief::Lacks(..))),
+            (Some(first), reason) => first.matching > 0 || matches!(reason, Some(Brief::Seen(_))),
+        };
+        if is_telling {
+            self.add_beside(Beside::Others(others.clone()));
+        }
     }
 
     pub(super) fn conclude(&mut self, answer: Answer) {

@@ -18,14 +18,16 @@ use crate::script::{
     self, Command, delete, delete_in, lift_node_taint, patch, replace_saved, save_without_finalizers,
 };
 use crate::stage::with_crashing;
-use crate::words::controller;
+use crate::words::{RESUME, controller};
 use dra_allocator::devices::{rule_says_unhealthy, says_unhealthy};
 use dra_model::{
     AllocatedDevice, AllocationMode, Claim, Cluster, ConsumerReference, Key, Kind, OwnerReference, Pod, Str,
     Time, is_similar, lookup,
 };
 use dra_rules::health::{Health, HealthIndex};
-use dra_rules::kubelet::{Stages, ailment, crashing_cloud_controllers, crashing_daemons, without_network};
+use dra_rules::kubelet::{
+    self, Stages, ailment, crashing_cloud_controllers, crashing_daemons, without_network,
+};
 use dra_rules::owners::{Ending, Lineage};
 use dra_rules::reservation::{
     self, Origin, PodGroups, claim_names, is_done, is_former, manager, pod_of_entry, resolves_to,
@@ -102,6 +104,12 @@ fn passes_taint(found: &Found) -> bool {
             Fix::Tolerate { .. } | Fix::LiftTaint { .. } | Fix::DeleteRule { .. }
         )
     })
+}
+
+/// Returns whether other containers alone keep the pod running: its work is done.
+fn is_work_done<'c>(stages: &Stages<'c>, pod: &'c Arc<Pod>) -> bool {
+    let stuck = stages.pod(pod).and_then(|found| found.stuck);
+    stuck.is_some_and(|stuck| matches!(stuck.cause, kubelet::Cause::ContainersLeft { .. }))
 }
 
 /// The pod or claims that a fix is for.
@@ -322,6 +330,9 @@ impl Helped<'_> {
                 Some(ending @ Ending::Fewer { .. }) => end_by(&key.namespace, &[], ending),
                 _ => end_some(self.cluster, claim, &others),
             };
+            let stages = Stages::of(self.cluster, self.now);
+            let is_done = self.pods_of(claim, &others).all(|pod| is_work_done(&stages, pod));
+            let end = if is_done { end.without(RESUME) } else { end };
             let lost = stuck_users(self.cluster, claim, self.now);
             let is_bare = |pod: &&Arc<Pod>| pod.metadata.controller().is_none();
             let bare = self.pods_of(claim, &others).filter(is_bare).count();
@@ -400,7 +411,9 @@ impl Helped<'_> {
                     let owner = other.metadata.controller();
                     let is_elsewhere = key.namespace != own.metadata.namespace;
                     let never_ran = other.status.phase == "Pending" && stages.stuck(other).is_some();
-                    !never_ran && (is_elsewhere || owner.is_none_or(|owner| owner.kind == "Job"))
+                    !never_ran
+                        && !is_work_done(&stages, other)
+                        && (is_elsewhere || owner.is_none_or(|owner| owner.kind == "Job"))
                 }
             })
         };

@@ -262,6 +262,7 @@ fn without_node(
             }
             report.share_no_claim(pod, owner, &shared);
         }
+        report.add_others();
     }
     report.supersede_missing(cluster, pod);
     waiting::add_waiting(report, cluster, pod);

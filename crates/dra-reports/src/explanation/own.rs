@@ -5,7 +5,7 @@ use dra_model::{Cluster, Key, Pod};
 use dra_rules::reservation::{ClaimNameError, claim_names};
 use dra_rules::scheduling::{ClaimProblem, Obstacle};
 
-use super::diagnosis::{Answer, Beside, Cause, GangCause, OnNode, Place, Why};
+use super::diagnosis::{Answer, Beside, Cause, GangCause, NodeGroup, OnNode, Place, Why};
 use super::fact::{Brief, Evidence, Fact, NotMade};
 use crate::allocation::{Gang, GangLacks};
 
@@ -129,8 +129,10 @@ impl Cause {
             Self::OnNode(_, fact) => fact.erase(own),
             Self::Besides(cause, known) => {
                 cause.erase(own);
-                if let Beside::Fault(fault) = known {
-                    fault.erase(own);
+                match known {
+                    Beside::Fault(fault) => fault.erase(own),
+                    Beside::Others(group) => group.erase(own),
+                    _ => {}
                 }
             }
             Self::Alternatives(_, causes) => {
@@ -154,12 +156,7 @@ impl Cause {
             }
             Self::Nowhere(_, groups) => {
                 for group in groups {
-                    for count in &mut group.devices {
-                        own.erase_claim(&mut count.claim);
-                    }
-                    if let Some(reason) = &mut group.reason {
-                        reason.erase(own);
-                    }
+                    group.erase(own);
                 }
             }
             Self::Absent(_)
@@ -174,6 +171,17 @@ impl Cause {
             | Self::NotAlike(_)
             | Self::NotEnough(_)
             | Self::Queued(_) => {}
+        }
+    }
+}
+
+impl NodeGroup {
+    fn erase(&mut self, own: &Own) {
+        for count in &mut self.devices {
+            own.erase_claim(&mut count.claim);
+        }
+        if let Some(reason) = &mut self.reason {
+            reason.erase(own);
         }
     }
 }

@@ -85,6 +85,9 @@ pub struct Explanation {
     /// Whether the verdict is unknown for want of objects, which rights would show.
     #[serde(skip)]
     pub lacks_objects: bool,
+    /// Whether it passes without any action.
+    #[serde(skip)]
+    pub passes: bool,
     /// Whether the pod has ended as it was to end.
     #[serde(skip)]
     pub has_succeeded: bool,
@@ -109,6 +112,7 @@ impl From<Diagnosis> for Explanation {
             Answer::Hidden(told) => !told.contains(gap),
             _ => true,
         };
+        let passes = known.passes();
         let untold: Vec<Gap> = known.gaps.iter().filter(is_untold).cloned().collect();
         let unknown =
             |gaps: &[Gap]| -> Vec<String> { all_missing(gaps).chain(known.unknown.clone()).collect() };
@@ -136,6 +140,7 @@ impl From<Diagnosis> for Explanation {
             devices: group.devices,
         };
         Self {
+            passes,
             verdict: known.answer.verdict(),
             summary: words::answer(&known.answer).into(),
             tells_cause: known

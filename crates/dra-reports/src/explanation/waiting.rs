@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::absence::{absence, shares_counters};
-use super::coming::coming_node;
+use super::coming::{added_since, coming_node};
 use super::diagnosis::{Alike, Among, Beside, Cause, Compared, DeviceKind, Diagnosis, Never, Republishing};
 use super::items::{ClusterVerdict, DeviceCount, FixItem, Helps, WaitingItem};
 use super::reasons::Limit;
@@ -12,7 +12,7 @@ use super::words;
 use super::{Explained, diagnosis, groups, reasons};
 use crate::allocation::{Units, hanging_on};
 use crate::remedy::top_owner;
-use crate::stage::{StageFact, Subject as StageSubject, cause_text, stuck_text, unlisted_text};
+use crate::stage::{Advice, StageFact, advise, stuck_text, unlisted_text};
 use crate::words::controller;
 use dra_allocator::devices::{ClassSelectors, Features, Taints};
 use dra_allocator::{ConstraintName, Failure, Together, attribute_of};
@@ -60,6 +60,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
         .pod
         .and_then(|pod| coming_node(explained.cluster(), pod, explained.settings.now));
     report.fixes.extend(coming.map(FixItem::await_scale_up));
+    let coming = coming.map(|event| words::node_is_coming(event, added_since(explained.cluster(), event)));
     let new = match found {
         Waiting::Never(judged) => {
             let units = match &explained.subject {
@@ -74,9 +75,9 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             };
             // The cause is that of the cluster as it is taken to be, whether or not it lasts.
             let never = lasting(&judged, rest);
-            let new = match (hanging, coming) {
+            let new = match (hanging, &coming) {
                 (Some(open), _) => unknown(&open),
-                (None, Some(event)) => unknown(&words::node_is_coming(event)),
+                (None, Some(coming)) => unknown(coming),
                 (None, None) => item(Helps::Never, words::never(&never)),
             };
             report.cause = never.cause().or(report.cause.take());
@@ -119,10 +120,10 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
     };
     report.waiting = Some(match (new.helps, coming) {
         // The owner keeps what it has, and gets more.
-        (Helps::Kept, Some(event)) => unknown(&words::node_is_coming(event)),
+        (Helps::Kept, Some(coming)) => unknown(&coming),
         (Helps::Never | Helps::Unknown | Helps::Kept, _) | (_, None) => new,
-        (_, Some(event)) => WaitingItem {
-            summary: words::or_node_comes(&new.summary.to_string(), event).into(),
+        (_, Some(coming)) => WaitingItem {
+            summary: words::or_node_comes(&new.summary.to_string(), &coming).into(),
             ..new
         },
     });
@@ -183,7 +184,17 @@ fn when_ended(report: &mut Diagnosis, explained: &Explained<'_>, found: Ends) ->
     if let Some(owner) = ended.filter(|_| are_held(report)) {
         report.add_beside(Beside::LeftOver(owner));
     }
-    let (idle, lasting) = first_holders(explained, &consumers);
+    let stages = Stages::of(cluster, explained.settings.now);
+    let ending = holders(cluster, &consumers).find_map(|pod| {
+        let due = pod.metadata.deletion_timestamp?;
+        let is_stuck = stages.pod(pod).is_some_and(|found| found.is_stuck());
+        let ends = count == 1 && due >= explained.settings.now && !is_stuck;
+        ends.then(|| Beside::Ending(pod.key(), due))
+    });
+    if let Some(ending) = ending.filter(|_| are_held(report)) {
+        report.add_beside(ending);
+    }
+    let FirstHolders { idle, left, lasting } = first_holders(cluster, &stages, &consumers);
     match idle.as_slice() {
         [(key, fact)] if consumers.len() == 1 && are_held(report) => {
             report.add_beside(Beside::NotRunning(key.clone(), Box::new(fact.clone())));
@@ -193,6 +204,18 @@ fn when_ended(report: &mut Diagnosis, explained: &Explained<'_>, found: Ends) ->
             let idle = idle.map(|(key, fact)| words::idle_holder(key, &stuck_text(fact)));
             report.notes.extend(idle);
         }
+    }
+    for (key, fact, advice) in left {
+        if consumers.len() == 1 && are_held(report) {
+            report.add_beside(Beside::Lasting(key.clone(), Box::new(fact)));
+        } else {
+            let note = words::lasting_holder(&key, &stuck_text(&fact));
+            report.notes.push(note);
+        }
+        let advice = advice.filter(|_| count == 1);
+        report
+            .fixes
+            .extend(advice.map(|advice| FixItem::end_rest(&key, advice)));
     }
     report.notes.extend(lasting);
     report.notes.extend(recreated(cluster, &consumers));
@@ -345,12 +368,19 @@ fn holders<'c, 'n>(
 /// Consumers that are looked at.
 const HOLDERS: usize = 3;
 
-/// Of the first of the consumers: those that do not run, though they have devices, with what keeps them from it, and the sentences on those that do
-/// not end with their work.
-fn first_holders(explained: &Explained<'_>, consumers: &[Consumer]) -> (Vec<(Key, StageFact)>, Vec<String>) {
-    let cluster = explained.cluster();
-    let stages = Stages::of(cluster, explained.settings.now);
-    let (mut idle, mut lasting) = (Vec::new(), Vec::new());
+/// The first of the consumers that do not do any work with their devices.
+#[derive(Default)]
+struct FirstHolders {
+    /// Those that do not run, with what keeps them from it.
+    idle: Vec<(Key, StageFact)>,
+    /// Those whose work is done and that are kept running by other containers, with what ends these.
+    left: Vec<(Key, StageFact, Option<Advice>)>,
+    /// The sentences on those that do not end with their work.
+    lasting: Vec<String>,
+}
+
+fn first_holders<'c>(cluster: &'c Cluster, stages: &Stages<'c>, consumers: &[Consumer]) -> FirstHolders {
+    let mut first = FirstHolders::default();
     let holders = holders(cluster, consumers.iter().take(HOLDERS));
     for pod in holders.filter(|pod| !pod.metadata.is_deleting()) {
         let Some(found) = stages.pod(pod) else { continue };
@@ -361,17 +391,20 @@ fn first_holders(explained: &Explained<'_>, consumers: &[Consumer]) -> (Vec<(Key
         let why = match (finished, &found.stuck) {
             (Some(unlisted), _) => unlisted_text(unlisted),
             (None, Some(stuck)) if matches!(stuck.cause, kubelet::Cause::ContainersLeft { .. }) => {
-                cause_text(&stuck.cause, &StageSubject::of(pod))
+                let fact = StageFact::new(stuck.cause.clone(), pod);
+                first.left.push((pod.key(), fact, advise(stages, &found)));
+                continue;
             }
             (None, Some(stuck)) if !runs => {
-                idle.push((pod.key(), StageFact::new(stuck.cause.clone(), pod)));
+                let fact = StageFact::new(stuck.cause.clone(), pod);
+                first.idle.push((pod.key(), fact));
                 continue;
             }
             (None, _) => continue,
         };
-        lasting.push(words::lasting_holder(&pod.key(), &why));
+        first.lasting.push(words::lasting_holder(&pod.key(), &why));
     }
-    (idle, lasting)
+    first
 }
 
 /// That StatefulSets recreate those of the consumers that are being deleted, which need devices again.

@@ -26,7 +26,7 @@ use crate::script::{
     Command, Resource, delete_in, describe, describe_device, describe_node, describe_pool, label_nodes, touch,
 };
 use crate::stage::{
-    Subject, asked_text, cause_text, labels_text, logs_of, look_at_link, mend_link, with_crashing,
+    Advice, Subject, asked_text, cause_text, labels_text, logs_of, look_at_link, mend_link, with_crashing,
 };
 use crate::words::{republish, restore_webhook};
 
@@ -261,6 +261,13 @@ impl FixItem {
             format!("restart the kubelet of node/{node}, and upgrade it"),
             "ask an administrator; the bug comes back until the kubelet is upgraded, and a new pod is stuck, too",
         )
+    }
+
+    /// Ends the containers that keep a pod running, which has devices and whose work is done.
+    pub(in super::super) fn end_rest(holder: &Key, advice: Advice) -> Self {
+        let fix = Self::of_advice(advice);
+        let message = format!("in {}, {}", pod(holder), fix.message);
+        Self { message, ..fix }
     }
 
     /// Waits for what drivers that were started just now publish for nodes.

@@ -54,15 +54,15 @@ pub(in super::super) fn never_offered(resource: &str) -> String {
 }
 
 /// That a node is to come whose devices are unknown.
-pub(in super::super) fn node_is_coming(event: &Event) -> String {
+pub(in super::super) fn node_is_coming(event: &Event, added: Option<&Str>) -> String {
     let at = event
         .last_seen()
         .map_or_else(String::new, |at| format!(" at {at}"));
-    format!(
-        "{} reported {}{at}, so a node is being added, and its devices are unknown",
-        event.component(),
-        event.reason
-    )
+    let node = match added {
+        Some(node) => format!("and {node} was added since; its devices are unknown"),
+        None => "so a node is being added, and its devices are unknown".to_owned(),
+    };
+    format!("{} reported {}{at}, {node}", event.component(), event.reason)
 }
 
 /// That filters are not simulated which reject nodes.
@@ -73,8 +73,8 @@ pub(in super::super) fn not_simulated(by: &[Rejection]) -> String {
 }
 
 /// That a node is to come beside what else would help.
-pub(in super::super) fn or_node_comes(helps: &str, event: &Event) -> String {
-    format!("{helps}; {}", node_is_coming(event))
+pub(in super::super) fn or_node_comes(helps: &str, coming: &str) -> String {
+    format!("{helps}; {coming}")
 }
 
 /// That it is unknown whether waiting helps.
