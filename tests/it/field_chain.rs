@@ -2289,6 +2289,17 @@ const CASES: &[Case] = &[
         has: &["publishes no devices for gpu-2"],
         has_not: &["is starting on gpu-2", "‼ pod", "!! pod"],
     },
+    // The replacement may get the same device, or one of another node.
+    Case {
+        ask: "simulate eviction --complete --now=2026-12-01T12:00:00Z",
+        file: "replacement-tolerates-and-has-a-choice",
+        code: 0,
+        has: &[
+            "so they may be scheduled to such devices, and evicted again",
+            "fits on n1,n2",
+        ],
+        has_not: &["again and again"],
+    },
     // A pod with a device from a device plugin fills the memory of it.
     Case {
         ask: "explain pod/vllm-6c5d9f7b8-p0q9r -n=serving --complete --now=2026-11-30T12:00:00Z",

@@ -16,7 +16,7 @@ use super::World;
 use super::missed::missed;
 use super::reason::{ReasonItem, Reasons};
 use super::timeline::{Happening, What};
-use super::world::Replacement;
+use super::world::{Placement, Replacement};
 use crate::controllers::PodRef;
 use crate::eviction::{
     Eviction, LONGEST_TOLERATION, Tolerance, condition_of, due, has_to_go, lacks_effect, pending, tolerance,
@@ -274,11 +274,15 @@ fn overflowing(cluster: &Cluster, tolerations: &[TolerationItem]) -> Vec<String>
 fn evicted_again(world: &World<'_>, before: &Cluster, evicted: &[Evicted<'_>]) -> Vec<String> {
     let taints = Taints::of(before).where_rules_are(world.release.rules);
     let mut kept = BTreeMap::new();
-    let (mut lacks, mut tolerates) = (false, false);
+    let (mut lacks, mut tolerates, mut has_choice) = (false, false, false);
     let replaced = evicted
         .iter()
         .filter_map(|evicted| world.replacements.get(&evicted.pod));
-    for pod in replaced.filter_map(|replacement| before.pod(&replacement.original.key)) {
+    let replaced = replaced
+        .filter_map(|replacement| Some((before.pod(&replacement.original.key)?, &replacement.placement)));
+    for (pod, placement) in replaced {
+        // On another node it may have a device that no taint evicts it from.
+        has_choice |= matches!(placement, Some(Placement::Fits { nodes, .. }) if nodes.len() > 1);
         let claims = claim_names(pod).filter_map(|name| name.find(before));
         let claims = claims.filter(|claim| has_to_go(claim, &taints));
         let (own, others): (Vec<&Arc<Claim>>, Vec<_>) = claims.partition(|claim| {
@@ -305,11 +309,14 @@ fn evicted_again(world: &World<'_>, before: &Cluster, evicted: &[Evicted<'_>]) -
         );
     }
     if tolerates {
-        warnings.push(
-            "replacements tolerate the taints for some time, so they are scheduled and evicted again and \
-            again; the simulation follows the first of them"
-                .to_owned(),
-        );
+        let evicted = if has_choice {
+            "may be scheduled to such devices, and evicted again"
+        } else {
+            "are scheduled and evicted again and again"
+        };
+        warnings.push(format!(
+            "replacements tolerate the taints for some time, so they {evicted}; the simulation follows the first of them"
+        ));
     }
     warnings.extend(kept.into_iter().map(|(key, claim)| {
         let mut entries = claim.status.reserved_for.iter();
