@@ -2300,6 +2300,17 @@ const CASES: &[Case] = &[
         ],
         has_not: &["again and again"],
     },
+    // A node that publishes nothing has the labels of nodes with other devices.
+    Case {
+        ask: "explain pod/abl-3-v8v8x -n=research --complete --now=2026-12-01T12:00:00Z",
+        file: "node-of-a-pool-of-other-devices-publishes-none",
+        code: 1,
+        has: &[
+            "h100-3 has an available NVIDIA H100 80GB HBM3 device, but cannot take the pod: cordoned",
+            "1. uncordon node/h100-3",
+        ],
+        has_not: &["publishes no devices for a100-8", "publish its devices"],
+    },
     // A pod with a device from a device plugin fills the memory of it.
     Case {
         ask: "explain pod/vllm-6c5d9f7b8-p0q9r -n=serving --complete --now=2026-11-30T12:00:00Z",

@@ -15,7 +15,7 @@ use dra_model::{Cluster, DeviceRequest, Key, Node, PoolId, Str, Time};
 use dra_rules::kubelet::{
     self, BrokenLink, KeptOff, Stages, fewer_than_alike, offered_by_plugin, tells_hardware,
 };
-use dra_rules::scheduling::{Cycle, drivers_named};
+use dra_rules::scheduling::{Cycle, HOSTNAME, drivers_named};
 
 /// Returns whether the node reaches no device that the request of `wanted` selects.
 fn has_none(node: &NodeDiagnosis, wanted: &DeviceCount) -> bool {
@@ -174,20 +174,26 @@ fn served(
     served
 }
 
-/// Returns whether a label that tells hardware apart says that the node has none of the devices that a request selects: nodes with its value publish
-/// others only, and those that publish such ones have another value.
+/// Returns whether a label that tells hardware apart, or all labels together, say that the node has none of the devices that a request selects: nodes with
+/// the same publish others only, and those that publish such ones have others.
 fn has_other_hardware(cluster: &Cluster, driver: &str, served: &BTreeMap<Str, bool>, node: &Node) -> bool {
-    let labels = node.metadata.labels.iter();
-    let mut telling = labels.filter(|(key, _)| tells_hardware(driver, key));
-    telling.any(|(key, value)| {
+    let tells_apart = |is_alike: &dyn Fn(&Node) -> Option<bool>| {
         let alike = served.iter().filter_map(|(name, is_selected)| {
-            let label = cluster.node(name)?.metadata.label(key)?;
-            Some((label == value, *is_selected))
+            let is_alike = is_alike(cluster.node(name)?)?;
+            Some((is_alike, *is_selected))
         });
         let alike: BTreeSet<(bool, bool)> = alike.collect();
         let tells_apart = BTreeSet::from([(true, false), (false, true)]).is_subset(&alike);
         tells_apart && !alike.contains(&(true, true))
-    })
+    };
+    let labels = |node: &Node| -> Vec<(Str, Str)> {
+        let labels = node.metadata.labels.iter();
+        labels.filter(|(key, _)| key != HOSTNAME).cloned().collect()
+    };
+    let own = labels(node);
+    let mut telling = own.iter().filter(|(key, _)| tells_hardware(driver, key));
+    telling.any(|(key, value)| tells_apart(&|other| Some(other.metadata.label(key)? == value)))
+        || tells_apart(&|other| Some(labels(other) == own))
 }
 
 /// Returns whether the driver was started just now on a node that lacks devices.

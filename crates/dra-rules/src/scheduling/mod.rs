@@ -83,7 +83,7 @@ pub use group::{GroupCycle, GroupResult, Judging, Members, Turn};
 pub use locality::Localities;
 pub use message::{Message, has_cleaned_up, message, message_of_obstacle, releasable, unavailable};
 pub use near::Near;
-pub use new_node::fits_on_new;
+pub use new_node::{HOSTNAME, fits_on_new};
 pub use parallel::{Run, in_order, judge_all};
 pub use placement::{GenerateError, allocate, generate_claims, place, release, remove_pod};
 pub use plain::{

@@ -12,8 +12,8 @@ const MOST_TRIED: usize = 4;
 /// Ends the names of a node that is not there, and of its pools.
 const NEW: &str = "-new";
 
-/// The label with the name of a node.
-const HOSTNAME: &str = "kubernetes.io/hostname";
+/// The label with the name of a node. Mirrors `api/core/v1/well_known_labels.go`, `LabelHostname`.
+pub const HOSTNAME: &str = "kubernetes.io/hostname";
 
 /// Returns the first of `nodes` whose copy would take the subject: a node without pods, and with the same labels, taints, resources and
 /// devices of its own.
