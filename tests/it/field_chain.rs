@@ -2289,6 +2289,19 @@ const CASES: &[Case] = &[
         has: &["publishes no devices for gpu-2"],
         has_not: &["is starting on gpu-2", "‼ pod", "!! pod"],
     },
+    // Each of two devices lacks another counter, and the pod has to be on their node.
+    Case {
+        ask: "explain pod/ranker -n=ai --complete --now=2026-12-01T12:00:00Z",
+        file: "near-a-node-whose-slices-are-fragmented",
+        code: 1,
+        has: &[
+            "memory-slice-2 in gpu-0-counter-set (needs 1, 0 of 1 left), used by devices of claim/ai/tag-a-gpu-q7x",
+            "memory-slice-5 in gpu-0-counter-set (needs 1, 0 of 1 left), used by devices of claim/ai/tag-b-gpu-q7x",
+            "delete pod/ai/tag-a, which uses claim/ai/tag-a-gpu-q7x (tested: fits on m1)",
+            "delete pod/ai/tag-b, which uses claim/ai/tag-b-gpu-q7x (tested: fits on m1)",
+        ],
+        has_not: &["delete pod/ai/cache-0"],
+    },
     // The replacement may get the same device, or one of another node.
     Case {
         ask: "simulate eviction --complete --now=2026-12-01T12:00:00Z",

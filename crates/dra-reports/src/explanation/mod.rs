@@ -595,10 +595,18 @@ impl<'e> Explained<'e> {
         }
         let scheduler = Scheduler::new(&others, self.settings.now);
         let mut found = Diagnosis::new(report.target.clone());
-        let explained = Explained::of_pod(&scheduler, pod, self.settings).cause_only();
+        let explained = Explained {
+            has_fixes: self.has_fixes,
+            ..Explained::of_pod(&scheduler, pod, self.settings)
+        };
         explained.start(&mut found, &scheduler.pod(pod));
         let helps = |waiting: &WaitingItem| matches!(waiting.helps, Helps::WhenOneEnds | Helps::WhenEnd);
-        report.waiting = found.waiting.filter(helps).or(report.waiting.take());
+        if let Some(waiting) = found.waiting.filter(helps) {
+            report.waiting = Some(waiting);
+            report.ended.append(&mut found.ended);
+            let ends = found.fixes.into_iter().filter(|fix| fix.kind == "ReleaseClaim");
+            report.fixes.extend(ends);
+        }
     }
 
     fn effort(&self, fails: bool) -> Effort<'_> {

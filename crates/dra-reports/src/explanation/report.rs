@@ -93,17 +93,32 @@ pub struct Explanation {
     pub has_succeeded: bool,
 }
 
+/// Counters of a node that are named with their holders.
+const COUNTERS: usize = 2;
+
 /// What is short on `node` in all words, where `brief` says it in few and one fact is behind it.
 fn short_of(nodes: &[NodeDiagnosis], node: &Str, brief: &Brief) -> Option<String> {
     let Brief::Amounts(limited @ (Limited::Counter(_) | Limited::Capacity(_)), amounts) = brief else {
         return None;
     };
     let node = nodes.iter().find(|known| known.node == *node)?;
-    let limit = Some((limited.clone(), amounts.clone()));
-    let facts = node.reasons.iter().map(|reason| &reason.fact);
-    let facts: BTreeSet<&Fact> = facts.filter(|fact| fact.limit() == limit).collect();
-    let only = facts.first().filter(|_| facts.len() == 1);
-    only.map(|only| words::of_reason(None, only))
+    // Other counters that are as short are those of other devices.
+    let is_alike = |other: &Limited| match (limited, other) {
+        (Limited::Counter(_), Limited::Counter(_)) => true,
+        _ => limited == other,
+    };
+    let mut facts: BTreeMap<Limited, BTreeSet<&Fact>> = BTreeMap::new();
+    for fact in node.reasons.iter().map(|reason| &reason.fact) {
+        if let Some((other, _)) = fact
+            .limit()
+            .filter(|(other, of)| is_alike(other) && of == amounts)
+        {
+            facts.entry(other).or_default().insert(fact);
+        }
+    }
+    let is_told = (1..=COUNTERS).contains(&facts.len()) && facts.values().all(|facts| facts.len() == 1);
+    let texts = facts.values().flatten().map(|fact| words::of_reason(None, fact));
+    is_told.then(|| texts.collect::<Vec<_>>().join("; "))
 }
 
 impl From<Diagnosis> for Explanation {
