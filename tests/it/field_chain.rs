@@ -2289,6 +2289,17 @@ const CASES: &[Case] = &[
         has: &["publishes no devices for gpu-2"],
         has_not: &["is starting on gpu-2", "‼ pod", "!! pod"],
     },
+    // The holder of a shared device has all of its memory, as it requests no amount.
+    Case {
+        ask: "explain pod/asr -n=apps --complete --now=2026-12-01T12:00:00Z",
+        file: "holder-without-an-amount-has-all-memory",
+        code: 1,
+        has: &[
+            "1. request at most 30Gi of memory in template/apps/vgpu (capacity.requests), and recreate pod/apps/ocr (not tested)",
+            "2. add a node like v1n",
+        ],
+        has_not: &[],
+    },
     // Each of two devices lacks another counter, and the pod has to be on their node.
     Case {
         ask: "explain pod/ranker -n=ai --complete --now=2026-12-01T12:00:00Z",

@@ -15,10 +15,11 @@ use crate::allocation::{Settings, Trust, caveats, evicting_at_once, is_open, tim
 use dra_allocator::Failure;
 use dra_allocator::devices::{ClassSelectors, RuledOut, rule_matches_pool};
 use dra_model::{
-    Change, Claim, Component, Gate, Key, Kind, Node, Object, Pod, PoolId, Str, Taint, TaintRule, lookup,
+    Change, Claim, Component, Gate, Key, Kind, Node, Object, Pod, PoolId, Quantity, Str, Taint, TaintRule,
+    lookup,
 };
 use dra_rules::kubelet::{BrokenLink, Stages};
-use dra_rules::reservation::Origin;
+use dra_rules::reservation::{self, Origin};
 use dra_rules::scheduling::{
     Cycle, Fix, Refusal, Start, Subject, Verdict, classes_of_resources, fits_on_new, implicit_class,
     judge_all, makes_room, message, pod_requests, smallest,
@@ -242,7 +243,10 @@ impl Explained<'_> {
         waiting::add(report, self);
         self.skipped_operations(report);
         report.notes.extend(self.rounded(report));
-        report.notes.extend(self.took_all(report));
+        if let Some((note, fix)) = self.took_all(report) {
+            report.notes.push(note);
+            report.fixes.extend(fix);
+        }
         if let Some(found) = unserved::republishing(report, cycle, selectors, self.settings.now) {
             waiting::add_republishing(report, &found);
             if found.is_cause {
@@ -512,8 +516,8 @@ impl Explained<'_> {
         (asked < wanted).then(|| words::rounded(name, asked, wanted))
     }
 
-    /// That a claim has all of a capacity that is short, as it requests no amount of it.
-    fn took_all(&self, report: &Diagnosis) -> Option<String> {
+    /// That a claim has all of a capacity that is short, as it requests no amount of it, and what lets it have less.
+    fn took_all(&self, report: &Diagnosis) -> Option<(String, Option<FixItem>)> {
         let (holders, shortage) = groups::facts(&report.nodes).find_map(|fact| match fact {
             Fact::RuledOut(_, Evidence::Held(by, Some(shortage))) if shortage.set.is_none() => {
                 Some((by, shortage))
@@ -532,12 +536,13 @@ impl Explained<'_> {
         let mut holders = holders.iter().filter_map(|key| self.cluster().claim(key));
         let holder = holders.find(took_all)?;
         let maker = Origin::of(self.cluster(), holder).object(&holder.key());
-        Some(words::took_all(
-            &holder.key(),
-            &maker,
-            &shortage.name,
-            &shortage.total,
-        ))
+        let mut rest = shortage.total.clone();
+        rest.sub(&shortage.wanted);
+        let users = reservation::users(self.cluster(), holder).unwrap_or_default();
+        let fix = (rest > Quantity::default() && !users.is_empty())
+            .then(|| FixItem::ask_amount(&maker, &shortage.name, &rest, users.iter().map(|pod| pod.key())));
+        let note = words::took_all(&holder.key(), &maker, &shortage.name, &shortage.total);
+        Some((note, fix))
     }
 
     /// Searches the changes that help.
@@ -595,6 +600,15 @@ impl Explained<'_> {
     }
 
     /// Has a pod without devices run on another node, where that is enough.
+        // What ends pods with hardware of a device plugin is not tested.
+        let is_plugin = |fix: &FixItem| fix.kind == "StopPlugin";
+        let is_other = |fix: &FixItem| fix.proven && !fix.risky && fix.kind != "AddNode";
+        if matches!(&report.cause, Some(Cause::Besides(_, Beside::Hidden(hidden))) if !hidden.users.is_empty())
+            && report.fixes.iter().any(is_other)
+            && let Some(place) = report.fixes.iter().position(is_plugin)
+        {
+            report.fixes[place..].rotate_left(1);
+        }
     fn make_room(&self, report: &mut Diagnosis) -> Option<FixItem> {
         let pod = self.pod.filter(|pod| !pod.metadata.is_of_manifest())?;
         if coming_node(self.cluster(), pod, self.settings.now).is_some() {

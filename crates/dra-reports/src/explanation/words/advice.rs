@@ -270,6 +270,24 @@ impl FixItem {
         Self { message, ..fix }
     }
 
+    /// Has a claim that has all of a capacity request an amount that leaves enough of it.
+    pub(in super::super) fn ask_amount(
+        maker: &str,
+        capacity: &str,
+        rest: &Quantity,
+        users: impl Iterator<Item = Key>,
+    ) -> Self {
+        let users = listed(users.map(|user| pod(&user)), "and");
+        Self::by_hand(
+            "LessCapacity",
+            maker,
+            format!(
+                "request at most {rest} of {capacity} in {maker} (capacity.requests), and recreate {users}"
+            ),
+            "a request without an amount gets all that a device has, unless its driver publishes a default",
+        )
+    }
+
     /// Waits for what drivers that were started just now publish for nodes.
     pub(in super::super) fn await_drivers(nodes: &[Str]) -> Self {
         let target = nodes.first().map(|node| format!("node/{node}"));
