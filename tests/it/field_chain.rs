@@ -2289,6 +2289,26 @@ const CASES: &[Case] = &[
         has: &["publishes no devices for gpu-2"],
         has_not: &["is starting on gpu-2", "‼ pod", "!! pod"],
     },
+    // A pod that holds what is lacking fits on another node, too.
+    Case {
+        ask: "explain pod/upf-0 -n=dpdk --complete --now=2026-12-01T12:00:00Z",
+        file: "huge-pages-on-one-node-and-a-nic-on-the-other",
+        code: 1,
+        has: &[
+            "1. recreate pod/dpdk/fw-0 on n2, which can take it, too (tested: fits on n1)",
+            "2. set up hugepages-1Gi on node/n2",
+        ],
+        has_not: &[],
+    },
+    Case {
+        ask: "explain pod/upf-0 -n=dpdk --emit-fix=1 --complete --now=2026-12-01T12:00:00Z",
+        file: "huge-pages-on-one-node-and-a-nic-on-the-other",
+        code: 0,
+        has: &[
+            r#"{"op":"remove","path":"/spec/nodeName"},{"op":"add","path":"/spec/nodeSelector","value":{"kubernetes.io/hostname":"n2"}}"#,
+        ],
+        has_not: &[],
+    },
     // The holder of a shared device has all of its memory, as it requests no amount.
     Case {
         ask: "explain pod/asr -n=apps --complete --now=2026-12-01T12:00:00Z",
@@ -2312,6 +2332,14 @@ const CASES: &[Case] = &[
             "delete pod/ai/tag-b, which uses claim/ai/tag-b-gpu-q7x (tested: fits on m1)",
         ],
         has_not: &["delete pod/ai/cache-0"],
+    },
+    // Pods have the same hardware from a device plugin as others from the driver.
+    Case {
+        ask: "explain pod/score -n=legacy --complete --now=2026-12-01T12:00:00Z",
+        file: "plugin-and-driver-own-the-same-devices",
+        code: 1,
+        has: &["1. add a node like n1 (tested)", "2. delete pod/legacy/new-0"],
+        has_not: &["1. move", "2. move"],
     },
     // The replacement may get the same device, or one of another node.
     Case {

@@ -4,6 +4,8 @@ use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde_json::json;
+
 use super::absence::{absent_driver, only_driver};
 use super::coming::coming_node;
 use super::diagnosis::{Answer, Beside, Cause, Diagnosis, NodeDiagnosis, NodeGroup, Unserved};
@@ -25,14 +27,15 @@ use dra_model::{
 };
 use dra_rules::eviction::lacks_effect;
 use dra_rules::kubelet::{
-    BrokenLink, Denial, KeptOff, Stages, binding_timeouts, down_controllers, is_being_published,
-    offered_by_plugin, scaled_down,
+    BrokenLink, Denial, KeptOff, Stages, beside_driver, binding_timeouts, down_controllers,
+    is_being_published, offered_by_plugin, scaled_down,
 };
 use dra_rules::owners::{OwnerName, Rollout, superseding};
 use dra_rules::quota::{Quotas, Refusal, is_of_limits, lacks_use, refusing};
 use dra_rules::reservation::{self, Origin, claim_names, former_pods, manager};
 use dra_rules::scheduling::{
-    BINDING_TIMEOUT, ClaimProblem, Fix, Fixes, Found, Kept, Obstacle, Plain, Readiness, ShortGang, victims,
+    BINDING_TIMEOUT, ClaimProblem, Fix, Fixes, Found, HOSTNAME, Kept, Obstacle, Plain, Readiness, ShortGang,
+    victims,
 };
 use dra_rules::validation::Webhook;
 
@@ -502,12 +505,47 @@ impl FixItem {
         (!keys.is_empty()).then(|| Self::spread(&group.metadata.key(), &keys))
     }
 
-    /// Ends `other`, so that `pod` fits on `node`: its owner creates another one, which fits elsewhere.
-    pub(super) fn make_room(cluster: &Cluster, pod: &Pod, other: &Pod, node: Str) -> Option<Self> {
+    /// Returns whether the node has to be set up anew, which is not tested.
+    pub(super) fn sets_up_node(&self) -> bool {
+        self.kind == "RestoreNode" && !self.proven
+    }
+
+    /// Ends `other`, so that `pod` fits on `node`: its owner creates another one, which fits elsewhere, or it is created anew for that node.
+    pub(super) fn make_room(
+        cluster: &Cluster,
+        pod: &Pod,
+        other: &Pod,
+        node: Str,
+        elsewhere: &Str,
+    ) -> Option<Self> {
         let key = other.key();
-        let owner = controller(&other.metadata, &top_owner(cluster, other)?);
         let is_elsewhere = key.namespace != pod.metadata.namespace;
-        let end = Remedy::command(script::delete_in(&key.namespace, Kind::Pod, [&key.name]));
+        let (message, end) = if other.metadata.controller().is_some() {
+            let owner = controller(&other.metadata, &top_owner(cluster, other)?);
+            let end = Remedy::command(script::delete_in(&key.namespace, Kind::Pod, [&key.name]));
+            (words::make_room(&key, &owner), end)
+        } else {
+            let elsewhere_node = cluster.node(elsewhere)?;
+            let hostname = elsewhere_node.metadata.label(HOSTNAME)?;
+            // What is free there may be in use by pods that a device plugin gave it.
+            let claims = claim_names(other).filter_map(|name| name.find(cluster));
+            let mut results = claims.flat_map(|claim| claim.results());
+            if results.any(|result| {
+                beside_driver(cluster, elsewhere_node, &result.driver)
+                    .next()
+                    .is_some()
+            }) {
+                return None;
+            }
+            let add = if other.spec.node_selector.is_empty() {
+                json!({"op": "add", "path": "/spec/nodeSelector", "value": {HOSTNAME: hostname}})
+            } else {
+                json!({"op": "add", "path": "/spec/nodeSelector/kubernetes.io~1hostname", "value": hostname})
+            };
+            let operations = vec![json!({"op": "remove", "path": "/spec/nodeName"}), add];
+            let remake = Remedy::command(script::remake(Kind::Pod, &key, operations));
+            (words::move_pod(&key, elsewhere), remake.note(words::RESTARTS))
+        };
         let remedy = if is_elsewhere {
             end.note(words::of_others(true, None, pod.priority()))
         } else {
@@ -517,12 +555,7 @@ impl FixItem {
             proven: true,
             minimal: true,
             nodes: vec![node],
-            ..Self::unproven(
-                "RecreatePod",
-                format!("pod/{key}"),
-                words::make_room(&key, &owner),
-                remedy,
-            )
+            ..Self::unproven("RecreatePod", format!("pod/{key}"), message, remedy)
         })
     }
 

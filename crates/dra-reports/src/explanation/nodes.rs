@@ -25,6 +25,9 @@ use dra_rules::scheduling::{
     judge_all, makes_room, message, pod_requests, smallest,
 };
 
+/// Pods that are tried to be run on another node.
+const MOST_MOVED: usize = 16;
+
 impl Explained<'_> {
     /// Judges all nodes, and says what follows for the subject.
     pub(super) fn nodes(&self, report: &mut Diagnosis, cycle: &Cycle<'_>, trust: &mut Trust) {
@@ -592,14 +595,11 @@ impl Explained<'_> {
         report.add_fixes(&helped, &fixes, new_node);
         if has_room {
             let fix = report.fixes.remove(place);
-            let is_end = |fix: &FixItem| matches!(fix.kind, "ReleaseClaim" | "AddNode");
+            let is_end = |fix: &FixItem| matches!(fix.kind, "ReleaseClaim" | "AddNode") || fix.sets_up_node();
             let end = report.fixes.iter().position(is_end);
             report.fixes.insert(end.unwrap_or(report.fixes.len()), fix);
         }
         report.prove_limit(self.cluster(), &fixes);
-    }
-
-    /// Has a pod without devices run on another node, where that is enough.
         // What ends pods with hardware of a device plugin is not tested.
         let is_plugin = |fix: &FixItem| fix.kind == "StopPlugin";
         let is_other = |fix: &FixItem| fix.proven && !fix.risky && fix.kind != "AddNode";
@@ -609,16 +609,20 @@ impl Explained<'_> {
         {
             report.fixes[place..].rotate_left(1);
         }
+    }
+
+    /// Has a pod without devices run on another node, where that is enough.
     fn make_room(&self, report: &mut Diagnosis) -> Option<FixItem> {
         let pod = self.pod.filter(|pod| !pod.metadata.is_of_manifest())?;
         if coming_node(self.cluster(), pod, self.settings.now).is_some() {
             return None;
         }
         let effort = self.effort(false);
-        let mut others = report.enough.iter().filter_map(|key| self.cluster().pod(key));
-        let (key, fix) = others.find_map(|other| {
-            let node = makes_room(self.scheduler, pod, other, &effort)?;
-            let fix = FixItem::make_room(self.cluster(), pod, other, node)?;
+        let nodes = report.waiting.as_ref().map_or(&[][..], |waiting| &waiting.nodes);
+        let others = report.enough.iter().filter_map(|key| self.cluster().pod(key));
+        let (key, fix) = others.take(MOST_MOVED).find_map(|other| {
+            let (node, elsewhere) = makes_room(self.scheduler, pod, other, nodes, &effort)?;
+            let fix = FixItem::make_room(self.cluster(), pod, other, node, &elsewhere)?;
             Some((other.key(), fix))
         })?;
         report.ended.insert(key);

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::cycle::{Scheduler, Start};
 use super::fixes::Effort;
-use super::placement::{place, remove_pod};
+use super::placement::{generate_claims, place, remove_pod};
 use super::plain::not_simulated;
 use super::verdict::{Granted, Verdict};
 use super::waiting::Consumer;
 use crate::owners::{Replacing, comes_back, guard};
 use crate::reservation::claim_names;
-use dra_model::{Change, Cluster, Key, Node, Object, Pod, Str};
+use dra_model::{Cluster, Key, Node, Pod, PodStatus, Str};
 
 /// Pods that are looked at, those of the highest priority first.
 pub const MOST_AHEAD: usize = 16;
@@ -88,18 +88,22 @@ fn first_fit(
     })
 }
 
-/// The node that `pod` fits on once `other` ends, which has no devices, where another node takes the pod that the owner of `other` creates in its place.
-/// Nothing where that one may come first, or filters that are not simulated may keep it off.
+/// The node that `pod` fits on once `other` ends, and one that takes what is created in the place of `other`: by its owner, where `other` has no devices, or
+/// by hand, where it has no owner, on a node that is none of `nodes`, which may take `pod` once others end. Nothing where that one may come first, or filters that are not simulated may keep it off.
 pub fn makes_room(
     scheduler: &Scheduler,
     pod: &Arc<Pod>,
     other: &Arc<Pod>,
+    nodes: &[Str],
     effort: &Effort<'_>,
-) -> Option<Str> {
+) -> Option<(Str, Str)> {
     let mut cluster = scheduler.cluster().clone();
-    let is_replaced = claim_names(other).next().is_none()
-        && Replacing::of(&cluster, other) == Replacing::AtOnce
-        && comes_back(&cluster, other)
+    let is_bare = other.metadata.controller().is_none() && other.pod_group().is_none();
+    let is_replaced = is_bare
+        || claim_names(other).next().is_none()
+            && Replacing::of(&cluster, other) == Replacing::AtOnce
+            && comes_back(&cluster, other);
+    let is_replaced = is_replaced
         && guard(&cluster, other).is_none()
         && not_simulated(other).is_empty()
         && other.priority() <= pod.priority();
@@ -110,8 +114,9 @@ pub fn makes_room(
     place(&mut cluster, pod, node, &granted);
     let mut new = Pod::clone(other);
     new.spec.node_name = None;
-    let new = Arc::new(new);
-    cluster.apply(Change::Put(Object::Pod(Arc::clone(&new))));
-    first_fit(&scheduler.fork(&cluster), &new, &|_| true, effort)?;
-    Some(node.clone())
+    new.status = PodStatus::default();
+    let new = generate_claims(&mut cluster, &Arc::new(new)).ok()?;
+    let is_elsewhere = |found: &Node| !is_bare || !nodes.contains(&found.metadata.name);
+    let (elsewhere, _) = first_fit(&scheduler.fork(&cluster), &new, &is_elsewhere, effort)?;
+    Some((node.clone(), elsewhere))
 }

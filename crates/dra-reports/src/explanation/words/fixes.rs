@@ -236,6 +236,15 @@ pub(in super::super) fn make_room(pod: &Key, owner: &str) -> String {
     format!("delete pod/{pod}, which has no devices: {owner} recreates it, and another node can take it")
 }
 
+/// That a pod without an owner makes room, and runs on another node.
+pub(in super::super) fn move_pod(pod: &Key, node: &str) -> String {
+    format!("recreate pod/{pod} on {node}, which can take it, too")
+}
+
+/// What that does to its work.
+pub(in super::super) const RESTARTS: &str =
+    "this ends the pod and starts it again there: ask its owner first";
+
 /// What can be done to a rule that selects devices of every pool.
 pub(in super::super) const NARROW_RULE: &str = "to taint only some of these devices, set spec.deviceSelector.pool of the rule instead, and .device for one of them";
 
