@@ -65,11 +65,7 @@ fn of_node(node: &Node, pod: &Pod, now: Time) -> Vec<Fix> {
             let is_reserved = !plain::is_for_devices(taint);
             fixes.push(Fix::TolerateNode {
                 key,
-                value: if is_reserved {
-                    taint.value.clone()
-                } else {
-                    Str::default()
-                },
+                value: taint.value.clone(),
                 effect,
                 has_other,
                 is_reserved,

@@ -46,7 +46,7 @@ pub enum Fix {
     TolerateNode {
         /// Key of the taint.
         key: Str,
-        /// Value of the taint; empty where any is tolerated.
+        /// Value of the taint.
         value: Str,
         /// Effect of the taint.
         effect: Str,
