@@ -1419,7 +1419,7 @@ const CASES: &[Case] = &[
         file: "node-toleration-of-another-value",
         code: 1,
         has: &[
-            "1. tolerate node taint nvidia.com/gpu:NoSchedule in pod/ml/infer-5d9c7b6f4-m2n8s, whose toleration of this key does not match the taint",
+            "1. tolerate node taint nvidia.com/gpu=present:NoSchedule in pod/ml/infer-5d9c7b6f4-m2n8s, whose toleration of this key does not match the taint",
         ],
         has_not: &[],
     },
@@ -2219,7 +2219,7 @@ const CASES: &[Case] = &[
         file: "volume-on-one-node-and-the-model-on-the-other",
         code: 1,
         has: &[
-            "didn't match PersistentVolume's node affinity; gpu-b: no device for request gpu (productName is \"NVIDIA A100-SXM4-80GB\")",
+            "didn't match PersistentVolume's node affinity; gpu-b: productName is \"NVIDIA A100-SXM4-80GB\"",
         ],
         has_not: &[],
     },
@@ -2245,8 +2245,8 @@ const CASES: &[Case] = &[
         file: "holder-is-being-deleted-in-time",
         code: 1,
         has: &[
-            "pod/web/web-222bb-nnnnn is pending: no node has an available device of class gpu.nvidia.com; pod/web/web-111aa-ttttt, which has devices, is \
-             being deleted, due at 2026-12-01T12:00:20Z",
+            "pod/web/web-222bb-nnnnn is pending: no node has an available device of class gpu.nvidia.com; pod/web/web-111aa-ttttt, whose end is enough, \
+             is being deleted, due at 2026-12-01T12:00:20Z",
             "1. wait for the end of pod/web/web-111aa-ttttt",
         ],
         has_not: &["× pod", "x pod"],
@@ -3757,7 +3757,7 @@ const CASES: &[Case] = &[
         file: "spot-taint",
         code: 1,
         has: &[
-            "tolerate node taint kubernetes.azure.com/scalesetpriority:NoSchedule",
+            "tolerate node taint kubernetes.azure.com/scalesetpriority=spot:NoSchedule",
             "ask its owner first: it is in another namespace",
         ],
         has_not: &["1. scale", "1: scale"],

@@ -90,6 +90,9 @@ pub struct Diagnosis {
     pub(super) lacks_objects: bool,
 }
 
+/// Nodes that the cause names besides its own.
+const NAMED: usize = 3;
+
 /// A warning of the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Warning {
@@ -1050,9 +1053,13 @@ impl Diagnosis {
         let others = if one.nodes.contains(node) { other } else { one };
         let is_telling = match (others.devices.first(), &others.reason) {
             (None, reason) => matches!(reason, Some(Brief::Lacks(..))),
-            (Some(first), reason) => first.matching > 0 || matches!(reason, Some(Brief::Seen(_))),
+            // Devices of another driver are no news.
+            (Some(first), Some(Brief::Seen(seen))) => {
+                first.matching > 0 || seen.iter().all(|seen| seen.name != "driver")
+            }
+            (Some(first), _) => first.matching > 0,
         };
-        if is_telling {
+        if is_telling && others.nodes.len() <= NAMED {
             self.add_beside(Beside::Others(others.clone()));
         }
     }

@@ -197,12 +197,8 @@ fn of_group(group: &NodeGroup) -> String {
     let why = match (&group.devices.as_slice(), &group.reason) {
         ([], Some(reason)) => brief(reason),
         ([], None) => "unknown".to_owned(),
-        ([first, ..], reason) if first.matching + first.unknown == 0 => {
-            let seen = match reason {
-                Some(seen @ Brief::Seen(_)) => format!(" ({})", brief(seen)),
-                _ => String::new(),
-            };
-            format!("no device for {}{seen}", wanted(first))
+        ([first, ..], _) if first.matching + first.unknown == 0 => {
+            format!("no device for {}", wanted(first))
         }
         ([first, ..], _) => {
             let lost = [
@@ -469,17 +465,18 @@ fn besides(cause: &Cause, known: &Beside) -> String {
         Beside::EvictedAgain(taint) => format!(
             "{why}; a pod that gets one is evicted immediately: it tolerates taint {taint} without effect NoExecute, which does not stop the eviction"
         ),
-        Beside::Ending(holder, due) => {
-            format!(
-                "{why}; {}, which has devices, is being deleted, due at {due}",
-                pod(holder)
-            )
-        }
+        Beside::Ending(holder, due) => format!(
+            "{why}; {}, whose end is enough, is being deleted, due at {due}",
+            pod(holder)
+        ),
         Beside::Starting(node, added) => {
             let added = added.map_or_else(String::new, |at| format!(", added at {at}"));
             format!("{why}; the driver is starting on {node}{added}")
         }
-        Beside::Others(group) => format!("{why}; {}", of_group(group)),
+        Beside::Others(group) => match &group.reason {
+            Some(seen @ Brief::Seen(_)) => format!("{why}; {}: {}", some(&group.nodes), brief(seen)),
+            _ => format!("{why}; {}", of_group(group)),
+        },
         Beside::Misplaced(taint, nodes) => format!(
             "{why}; devices of {} have device taint {taint}, and the toleration of the pod counts for nodes only",
             some(nodes)
