@@ -4114,7 +4114,10 @@ const CASES: &[Case] = &[
         ask: "check --complete --now=2026-12-02T10:00:00Z",
         file: "policy-denies-the-claim",
         code: 1,
-        has: &["DRA076", "pod/dev-anna/tune-5x8dq needs a claim that the API server does not accept:"],
+        has: &[
+            "DRA076",
+            "pod/dev-anna/tune-5x8dq needs a claim that the API server does not accept:",
+        ],
         has_not: &[],
     },
     // An init container requests more than a node has.
