@@ -63,12 +63,6 @@ impl Remedy {
         self
     }
 
-    /// This without a note that does not hold.
-    pub(super) fn without(mut self, note: &str) -> Self {
-        self.notes.retain(|known| known != note);
-        self
-    }
-
     /// This, and then that. There is a command only where there is one for both.
     pub(super) fn and(self, next: Self) -> Self {
         let is_by_hand = self.is_by_hand || next.is_by_hand;

@@ -18,7 +18,7 @@ use crate::script::{
     self, Command, delete, delete_in, lift_node_taint, patch, replace_saved, save_without_finalizers,
 };
 use crate::stage::with_crashing;
-use crate::words::{RESUME, controller};
+use crate::words::controller;
 use dra_allocator::devices::{rule_says_unhealthy, says_unhealthy};
 use dra_model::{
     AllocatedDevice, AllocationMode, Claim, Cluster, ConsumerReference, Key, Kind, OwnerReference, Pod, Str,
@@ -326,13 +326,16 @@ impl Helped<'_> {
                 Some(Before::Owned { ending, .. }) => ending,
                 _ => None,
             };
+            let stages = Stages::of(self.cluster, self.now);
+            let is_done = || self.pods_of(claim, &others).all(|pod| is_work_done(&stages, pod));
             let end = match &ending {
                 Some(ending @ Ending::Fewer { .. }) => end_by(&key.namespace, &[], ending),
+                // What is done is not to run again.
+                Some(ending @ Ending::Suspend(_)) if is_done() => {
+                    Remedy::command(script::end_by_owner(&key.namespace, &[], ending))
+                }
                 _ => end_some(self.cluster, claim, &others),
             };
-            let stages = Stages::of(self.cluster, self.now);
-            let is_done = self.pods_of(claim, &others).all(|pod| is_work_done(&stages, pod));
-            let end = if is_done { end.without(RESUME) } else { end };
             let lost = stuck_users(self.cluster, claim, self.now);
             let is_bare = |pod: &&Arc<Pod>| pod.metadata.controller().is_none();
             let bare = self.pods_of(claim, &others).filter(is_bare).count();
