@@ -5122,6 +5122,17 @@ const CASES: &[Case] = &[
         has: &["daemonset/hami-system/hami-dra-driver-kubelet-plugin"],
         has_not: &[],
     },
+    // A driver that prepares a claim for one pod only, and two replicas with one claim: the workload has to change, and no try succeeds.
+    Case {
+        ask: "explain pod/ptp-be19d835c9-q8d7k -n=timing --complete --now=2026-12-01T12:00:00Z",
+        file: "nic-claim-of-two-replicas",
+        code: 1,
+        has: &[
+            "pod/timing/ptp-be19d835c9-4vtzn uses the claim, too",
+            "1. give each pod of Deployment ptp a claim of its own: resourceClaimTemplateName in place of resourceClaimName ptp-nic",
+        ],
+        has_not: &["ask the owner", "retries"],
+    },
     // A node stays behind the others of its ComputeDomain, as the pod of the driver there does not get ready: it is that one's turn.
     Case {
         ask: "explain pod/imex-channel-injection -n=default --complete --now=2026-11-30T12:00:00Z",

@@ -484,6 +484,10 @@ impl Cause {
                 Plugin::Starting(..) => Party::Kubelet,
                 _ => Party::Driver,
             },
+            Self::PrepareRefused {
+                behind: Some(Behind::Shared(_)),
+                ..
+            } => Party::User,
             Self::DriverFails { .. }
             | Self::DriverDown { .. }
             | Self::PrepareRefused { .. }

@@ -7,11 +7,14 @@ use super::drivers::{Plugin, daemon_set_of, is_called_plugin, is_pod_of};
 use super::publishing::Refused;
 use super::{Stages, said};
 use crate::owners::refused_last;
+use crate::reservation::users;
 use dra_model::{ContainerStatus, Key, Pod, Str, Time};
 
 /// What a driver's refusal of a claim goes back to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Behind {
+    /// The driver prepares it for one pod only, and this other one uses it, too.
+    Shared(Key),
     /// The node rebooted then, after the pod had run: what the driver had prepared is gone.
     Reboot(Time),
     /// The API server rejects the pod of what the driver runs for the claim.
@@ -43,6 +46,14 @@ impl<'c> Stages<'c> {
     /// Returns what is behind a driver's refusal to prepare `claim` for a pod on `node` in the words of `text`.
     pub(super) fn behind(&self, pod: &Pod, node: &Str, claim: &Str, text: &str) -> Option<Behind> {
         let claim = self.cluster.claim(&pod.metadata.beside(claim))?;
+        if said::is_of_sharing(text)
+            && let Some(other) = users(self.cluster, claim)
+                .ok()?
+                .into_iter()
+                .find(|other| other.metadata.uid != pod.metadata.uid)
+        {
+            return Some(Behind::Shared(other.key()));
+        }
         let mut statuses = pod.status.container_statuses.iter();
         let had_run = |status: &ContainerStatus| status.last_state.terminated.is_some();
         if has_run(pod) || statuses.any(had_run) {

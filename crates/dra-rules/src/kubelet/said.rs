@@ -203,6 +203,22 @@ pub(super) fn lacks_edits(text: &str) -> bool {
     text.contains("empty device edits")
 }
 
+/// Returns whether a driver refuses a claim as more than one pod uses it: drivers have words of their own for that, DRANET those of its
+/// `pkg/driver/dra_hooks.go`, `prepareResourceClaim`.
+pub(super) fn is_of_sharing(text: &str) -> bool {
+    const WORDS: [&str; 8] = [
+        "one pod",
+        "single pod",
+        "another pod",
+        "different pod",
+        "multiple pods",
+        "cannot be shared",
+        "not shareable",
+        "exclusively",
+    ];
+    WORDS.iter().any(|words| text.contains(words))
+}
+
 impl<'e> Said<'e> {
     /// Returns what an event of the kubelet about a pod says of its devices; nothing if it is about something else.
     pub(super) fn of_event(event: &'e Event) -> Option<Self> {

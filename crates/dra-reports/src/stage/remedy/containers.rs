@@ -51,7 +51,7 @@ impl About<'_, '_> {
             && let Some(other) = others.find(|other| has_word(text, &other.metadata.uid))
         {
             return self.of_template("CorrectPods", |owner| {
-                words::own_claim(claim, &other.key(), owner)
+                words::own_claim(claim, &other.key(), "binds it to one container of one pod only", owner)
             });
         }
         if let Some((claim, other)) = claim.zip(self.other_container(container, text)) {

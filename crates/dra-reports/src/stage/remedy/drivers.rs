@@ -30,13 +30,19 @@ impl About<'_, '_> {
         Advice::by_hand("RestoreDriver", self.of_node(), text).look(describe(Kind::Pod, &waiting.key()))
     }
 
-    pub(super) fn refused(&self, said: &str, behind: Option<&Behind>) -> Advice {
+    pub(super) fn refused(&self, claim: &Str, said: &str, behind: Option<&Behind>) -> Advice {
         if let Some(awaited) = self.stages.awaited(self.pod, said) {
             let key = awaited.pod.key();
             return Advice::by_hand("RepairContainer", of_pod(&key), words::get_ready(&key))
                 .look(describe(Kind::Pod, &key));
         }
         match behind {
+            Some(Behind::Shared(other)) => {
+                let claim = self.pod.metadata.beside(claim);
+                self.of_template("CorrectPods", |owner| {
+                    words::own_claim(&claim, other, "prepares it for one pod only", owner)
+                })
+            }
             Some(Behind::Reboot(_)) => self.lost(),
             Some(Behind::Helper(driver, refused)) => {
                 let target = format!("{}/{}", refused.kind.resource(), refused.maker);

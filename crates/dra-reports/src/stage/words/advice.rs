@@ -518,8 +518,13 @@ pub(in super::super) fn one_container(
     )
 }
 
-/// A claim that a driver has bound to another pod.
-pub(in super::super) fn own_claim(claim: &Key, other: &Key, owner: Option<&OwnerName>) -> Text {
+/// A claim of which a driver gives devices to one pod only, in these words, and that another pod has, too.
+pub(in super::super) fn own_claim(
+    claim: &Key,
+    other: &Key,
+    driver: &str,
+    owner: Option<&OwnerName>,
+) -> Text {
     let message = match owner {
         Some(owner) => format!(
             "give each pod of {owner} a claim of its own: resourceClaimTemplateName in place of resourceClaimName {}",
@@ -529,7 +534,7 @@ pub(in super::super) fn own_claim(claim: &Key, other: &Key, owner: Option<&Owner
     };
     Text::new(
         message,
-        format!("pod/{other} has the claim, and the driver binds it to one container of one pod only"),
+        format!("pod/{other} has the claim, and the driver {driver}"),
     )
 }
 

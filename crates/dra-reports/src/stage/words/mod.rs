@@ -71,6 +71,7 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
                     refused.maker,
                     refused.message
                 ),
+                Some(Behind::Shared(other)) => format!("{refuses}; pod/{other} uses the claim, too"),
                 Some(Behind::OlderPod { .. }) | None => refuses,
             }
         }
