@@ -5133,6 +5133,40 @@ const CASES: &[Case] = &[
         ],
         has_not: &["ask the owner", "retries"],
     },
+    // A claim without pods is reserved for a Job that is gone. No controller takes its devices back, not even once the entry is removed.
+    Case {
+        ask: "explain pod/fit-q7mzl -n=sim --complete --now=2026-12-01T12:00:00Z",
+        file: "gpu-held-for-a-job-that-is-gone",
+        code: 1,
+        has: &[
+            "no node has an available device of class gpu.nvidia.com: held by claim/sim/sweep-shared, which no pod uses",
+            "Waiting will not help: claim/sim/sweep-shared holds what it needs, and no controller of Kubernetes takes that back",
+            "1. remove the reservation of claim/sim/sweep-shared for jobs.batch/sim/sweep-old, which no component removes (tested: fits on gpu-1)",
+            "without the entry alone, the claim keeps its devices until it is deleted",
+        ],
+        has_not: &["Unknown whether", "stop the consumers"],
+    },
+    Case {
+        ask: "explain pod/fit-q7mzl -n=sim --emit-fix=1 --complete --now=2026-12-01T12:00:00Z",
+        file: "gpu-held-for-a-job-that-is-gone",
+        code: 0,
+        has: &["kubectl patch", "--subresource=status", "/status/allocation"],
+        has_not: &[],
+    },
+    Case {
+        ask: "explain claim/sweep-shared -n=sim --complete --now=2026-12-01T12:00:00Z",
+        file: "gpu-held-for-a-job-that-is-gone",
+        code: 0,
+        has: &["no pod uses claim/sim/sweep-shared, and no controller of Kubernetes takes its devices back"],
+        has_not: &[],
+    },
+    Case {
+        ask: "check --complete --now=2026-12-01T12:00:00Z",
+        file: "gpu-held-for-a-job-that-is-gone",
+        code: 1,
+        has: &["its devices stay allocated until its owner removes the entry and deletes the claim"],
+        has_not: &[],
+    },
     // A node stays behind the others of its ComputeDomain, as the pod of the driver there does not get ready: it is that one's turn.
     Case {
         ask: "explain pod/imex-channel-injection -n=default --complete --now=2026-11-30T12:00:00Z",

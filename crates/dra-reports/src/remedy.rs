@@ -18,7 +18,7 @@ use dra_model::{
 use dra_rules::owners::{Ending, Lineage, comes_back, guard};
 use dra_rules::quota::Quotas;
 use dra_rules::reservation::{
-    Origin, consumers_of_entry, groups_are_ignored, is_former, is_group, pod_of_entry,
+    Origin, consumers_of_entry, groups_are_ignored, is_abandoned, is_former, is_group, pod_of_entry,
 };
 use dra_rules::scheduling::{change_of_claim, other_scheduler};
 
@@ -361,6 +361,9 @@ pub(super) fn end_some(cluster: &Cluster, claim: &Claim, consumers: &[&ConsumerR
     let namespace = &claim.metadata.namespace;
     let entries = || consumers.iter().copied();
     if let Some(foreign) = entries().find(|entry| !entry.is_pod() && !entry.is_pod_group()) {
+        if is_abandoned(cluster, claim) {
+            return Remedy::command(release(claim)).note(words::release_foreign(namespace, foreign));
+        }
         return Remedy::by_hand(words::delete_foreign(namespace, foreign));
     }
     if cluster.gap(Kind::Pod, namespace).is_some() {

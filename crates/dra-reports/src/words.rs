@@ -280,6 +280,14 @@ pub(super) fn delete_foreign(namespace: &Str, entry: &ConsumerReference) -> Stri
     )
 }
 
+/// What to know before the devices of a claim are taken back that is only reserved for what Kubernetes does not look at.
+pub(super) fn release_foreign(namespace: &Str, entry: &ConsumerReference) -> String {
+    format!(
+        "make sure first that {} is gone or does not need it; without the entry alone, the claim keeps its devices until it is deleted",
+        consumer(namespace, entry)
+    )
+}
+
 pub(super) fn keeps_devices(claim: &Key, changed: &str) -> String {
     format!(
         "claim/{claim} is allocated and keeps its devices: delete its pods, and change {changed} before they start again"

@@ -24,7 +24,7 @@ use dra_rules::kubelet::{
     node_is_gone, problems,
 };
 use dra_rules::owners::unread_domain;
-use dra_rules::reservation::{claim_names, former_pods, pod_of_entry, unlisted};
+use dra_rules::reservation::{claim_names, former_pods, is_abandoned, pod_of_entry, unlisted};
 use dra_rules::scheduling::{of_kubelet, of_placed, of_rejected, preemptors};
 
 impl Holding {
@@ -114,8 +114,11 @@ pub(super) fn allocated_twice(cluster: &Cluster, claim: &Claim) -> Vec<String> {
     devices.iter().filter_map(sentence).collect()
 }
 
-/// That the claim is reserved for pods that are gone or have finished, where it is.
+/// That the claim is reserved for pods that are gone or have finished, or for nothing that uses it, where it is.
 pub(super) fn former_users(cluster: &Cluster, claim: &Claim) -> Option<String> {
+    if is_abandoned(cluster, claim) {
+        return Some(words::abandoned(&claim.key()));
+    }
     let names = former_pods(cluster, claim);
     (!names.is_empty()).then(|| words::former_users(&claim.key(), &names))
 }

@@ -535,6 +535,8 @@ pub(crate) enum Beside {
     NotRunning(Key, Box<StageFact>),
     /// The devices are held by this pod, whose work is done and which this keeps from ending.
     Lasting(Key, Box<StageFact>),
+    /// The devices are held by these claims, which no pod uses and no controller deallocates.
+    Abandoned(Vec<Key>),
     /// The devices are held by pods of this owner, whose work has ended.
     LeftOver(OwnerName),
     /// The pod is of an earlier pod template than this owner has.

@@ -18,7 +18,7 @@ use crate::script::{
     self, Command, delete, delete_in, lift_node_taint, patch, replace_saved, save_without_finalizers,
 };
 use crate::stage::with_crashing;
-use crate::words::controller;
+use crate::words::{consumer, controller};
 use dra_allocator::devices::{rule_says_unhealthy, says_unhealthy};
 use dra_model::{
     AllocatedDevice, AllocationMode, Claim, Cluster, ConsumerReference, Key, Kind, OwnerReference, Pod, Str,
@@ -30,7 +30,8 @@ use dra_rules::kubelet::{
 };
 use dra_rules::owners::{Ending, Lineage};
 use dra_rules::reservation::{
-    self, Origin, PodGroups, claim_names, is_done, is_former, manager, pod_of_entry, resolves_to,
+    self, Origin, PodGroups, claim_names, is_abandoned, is_done, is_former, manager, pod_of_entry,
+    resolves_to,
 };
 use dra_rules::scheduling::{
     Edited, Fix, Fixes, Found, Rewording, change_of_pod, is_extended, marked_for_removal,
@@ -640,10 +641,18 @@ impl Helped<'_> {
         let ignored = claim.and_then(|claim| {
             let groups = ignored_groups(self.cluster, claim, &users)?;
             let is_idle = reservation::users(self.cluster, claim).is_ok_and(|pods| pods.is_empty());
-            is_idle.then(|| groups.into_iter().cloned().collect())
+            let named = |group| format!("podgroup/{}/{group}", key.namespace);
+            is_idle.then(|| groups.into_iter().map(named).collect())
         });
         if let Some(groups) = ignored {
             Before::Ignored(groups)
+        } else if let Some(claim) =
+            claim.filter(|claim| !users.is_empty() && is_abandoned(self.cluster, claim))
+        {
+            let entries = users
+                .iter()
+                .map(|entry| consumer(&claim.metadata.namespace, entry));
+            Before::Ignored(entries.collect())
         } else if users.iter().any(|entry| !entry.is_pod()) {
             Before::Unknown
         } else if !users.is_empty() {

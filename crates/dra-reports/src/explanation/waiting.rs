@@ -112,6 +112,11 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
         Waiting::Deallocated { claims, nodes } => {
             once(Helps::WhenDeallocated, &words::released(&claims), nodes)
         }
+        Waiting::Abandoned { claims, nodes } => {
+            let summary = words::unreleased(&claims);
+            report.add_beside(Beside::Abandoned(claims));
+            item(Helps::Never, summary).on(nodes)
+        }
         Waiting::Untainted(nodes) => once(Helps::WhenUntainted, words::UNTAINTED, nodes),
         Waiting::Uncordoned(nodes) => once(Helps::WhenUncordoned, words::UNCORDONED, nodes),
         Waiting::Restored(nodes) => once(Helps::WhenRestored, words::ready_again(nodes.len()), nodes),

@@ -113,7 +113,7 @@ fn convert(look: &Look<'_>, claim: &Claim, kinds: Kinds, command: Result<Script,
     match plan.claims.first() {
         Some(plan) if plan.patch().is_some() => Remedy::command(command),
         Some(plan) if plan.code() == conversion::Code::UnknownKindUnused => {
-            Remedy::by_hand(words::remove_entries(claim))
+            end_consumers(look.cluster, claim)
         }
         Some(plan) => Remedy::by_hand(words::convert_refuses(plan.reason(), plan.way_out())),
         None => Remedy::command(command),
@@ -173,7 +173,8 @@ fn of_entry(look: &mut Look<'_>, claim: &Claim, entry: &ConsumerReference) {
 /// An entry of a kind that no release acts on. Before 1.36 the claim controller fails on it: `unsupported ReservedFor entry`.
 fn foreign(look: &Look<'_>, claim: &Claim, entry: &ConsumerReference) -> Finding {
     let blocks_controller = look.cluster.environment().release().gives_up_at_foreign_entry;
-    let message = words::foreign_consumer(claim, entry, blocks_controller);
+    let is_unused = users(look.cluster, claim).is_ok_and(|users| users.is_empty());
+    let message = words::foreign_consumer(claim, entry, blocks_controller, is_unused);
     Finding::new(Code::ReservationForeign, Subject::claim(claim), message)
         .error_if(blocks_controller)
         .remedy(convert_kinds(look, claim, [entry]))

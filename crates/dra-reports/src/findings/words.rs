@@ -902,15 +902,21 @@ pub(super) fn former_consumer(claim: &Claim, entry: &ConsumerReference, status: 
     format!("is reserved for {what}: {kept} the claim controller removes the entry")
 }
 
-pub(super) fn foreign_consumer(claim: &Claim, entry: &ConsumerReference, blocks_controller: bool) -> String {
+pub(super) fn foreign_consumer(
+    claim: &Claim,
+    entry: &ConsumerReference,
+    blocks_controller: bool,
+    is_unused: bool,
+) -> String {
     let who = consumer(&claim.metadata.namespace, entry);
     if blocks_controller {
         format!(
             "is reserved for {who}, which the claim controller of this release does not support: it never removes any entry of the claim"
         )
     } else {
+        let then = if is_unused { " and deletes the claim" } else { "" };
         format!(
-            "is reserved for {who}, which no controller of Kubernetes removes: its devices stay allocated until its owner removes the entry"
+            "is reserved for {who}, which no controller of Kubernetes removes: its devices stay allocated until its owner removes the entry{then}"
         )
     }
 }
@@ -952,14 +958,6 @@ pub(super) fn convert_unread(kind: Kind, claim: &Key) -> String {
         "ask a user who can read {} in namespace/{} to convert claim/{claim}",
         kind.plural(),
         claim.namespace
-    )
-}
-
-pub(super) fn remove_entries(claim: &Claim) -> String {
-    let entries = claim.status.reserved_for.iter();
-    format!(
-        "ask the owner of {} to remove the entry: no pod uses the claim, so `convert` does not know which pods it stands for",
-        consumers(&claim.metadata.namespace, entries.filter(|entry| !entry.is_pod()))
     )
 }
 

@@ -139,6 +139,24 @@ pub fn is_former(cluster: &Cluster, claim: &Claim, entry: &ConsumerReference) ->
     )
 }
 
+/// Returns whether no pod uses an allocated claim, or is to, and no controller of Kubernetes ever takes its devices back: that of claims does so as it
+/// removes the last entry, and keeps entries for what it does not know.
+pub fn is_abandoned(cluster: &Cluster, claim: &Claim) -> bool {
+    let is_foreign = |entry: &ConsumerReference| !entry.is_pod() && !entry.is_pod_group();
+    let entries = &claim.status.reserved_for;
+    let allocation = claim.status.allocation.as_ref();
+    allocation.is_some_and(|allocation| !allocation.reserved_for_any_pod)
+        && cluster.gap(Kind::Pod, &claim.metadata.namespace).is_none()
+        && cluster.pods_of_claim(&claim.key()).all(|pod| is_done(pod))
+        && if entries.is_empty() {
+            // The garbage collector deletes what belongs to a pod that is gone, and a deleted claim without consumers is released.
+            claim.metadata.owner_references.is_empty() && !claim.metadata.is_deleting()
+        } else {
+            let is_left = |entry| is_foreign(entry) || is_former(cluster, claim, entry);
+            entries.iter().all(is_left) && entries.iter().any(is_foreign)
+        }
+}
+
 /// The pods of entries that are left over in `claim`, as [`is_former`] says.
 pub fn former_pods(cluster: &Cluster, claim: &Claim) -> Vec<Str> {
     let entries = claim.status.reserved_for.iter();

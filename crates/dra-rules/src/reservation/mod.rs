@@ -22,7 +22,7 @@ pub use claim_name::{ClaimName, ClaimNameError, GroupClaimNameError, claim_name,
 pub use consumers::{claim_names, has_consumer, is_consumer, is_done, resolves_to, users};
 pub use entry::{
     Entry, EntryStatus, GroupsIgnored, GroupsKnown, consumers_of_entry, former_pods, groups_are_ignored,
-    groups_are_known, is_former, is_kept, judge, looked_up_kind, pod_of_entry, status_of,
+    groups_are_known, is_abandoned, is_former, is_kept, judge, looked_up_kind, pod_of_entry, status_of,
 };
 use entry::{Meant, meant_by};
 pub use origin::{EXTENDED, Origin, manager};

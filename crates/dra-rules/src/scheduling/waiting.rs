@@ -22,7 +22,7 @@ use super::profiles::other_scheduler;
 use super::spared::{Spared, Sparing};
 use super::verdict::{Judgment, Refusal, Verdict};
 use crate::owners::{Lineage, OwnerName, Replacing, Rollout, is_starting, waiting_for};
-use crate::reservation::{claim_names, is_former};
+use crate::reservation::{claim_names, is_abandoned, is_former};
 use dra_allocator::devices::PoolStatus;
 use dra_model::{
     AllocatedDevice, Change, Claim, ClaimStatus, Cluster, ClusterBuilder, Gap, Key, Kind, Node, NodeSpec,
@@ -67,6 +67,13 @@ pub enum Waiting {
     },
     /// It fits once the claim controller has deallocated claims whose consumers are gone.
     Deallocated {
+        /// The claims, by name.
+        claims: Vec<Key>,
+        /// Nodes it then fits on.
+        nodes: Vec<Str>,
+    },
+    /// It fits once someone takes the devices of claims back that no pod uses and no controller does so for.
+    Abandoned {
         /// The claims, by name.
         claims: Vec<Key>,
         /// Nodes it then fits on.
@@ -312,8 +319,12 @@ pub fn waiting(
     if fitting.is_empty() {
         return search.nowhere(cycle, &answers);
     }
-    if let Some(found) = search.deallocated() {
-        return found;
+    let is_left = |claim: &Claim| {
+        let consumers = search.sparing.consumers(claim);
+        !consumers.is_empty() && consumers.iter().all(|entry| is_former(cluster, claim, entry))
+    };
+    if let Some((claims, nodes)) = search.deallocated(is_left) {
+        return Waiting::Deallocated { claims, nodes };
     }
     if let Some(mut ends) = search.ends(&fitting, are_all) {
         if let Some(pod) = subject.pod()
@@ -335,6 +346,10 @@ pub fn waiting(
         .or_else(|| {
             let bare = |spec: &mut NodeSpec| spec.taints.clear();
             search.changed(&fitting, bare).map(Waiting::NodesUntainted)
+        })
+        .or_else(|| {
+            let found = search.deallocated(|claim| is_abandoned(cluster, claim));
+            found.map(|(claims, nodes)| Waiting::Abandoned { claims, nodes })
         })
         .or_else(|| search.spared(&fitting))
         .unwrap_or(Waiting::Unknown(Uncertain::NotFound(fitting)))
@@ -844,18 +859,14 @@ impl Search<'_> {
         })
     }
 
-    /// Returns whether the subject fits when no pod finishes but the claim controller deallocates what only pods that are gone hold.
-    fn deallocated(&self) -> Option<Waiting> {
-        let is_left = |claim: &&Arc<Claim>| {
-            let consumers = self.sparing.consumers(claim);
-            let mut former = consumers
-                .iter()
-                .map(|entry| is_former(self.cluster(), claim, entry));
-            !consumers.is_empty()
-                && claim.results().iter().any(AllocatedDevice::takes)
-                && former.all(|is_former| is_former)
-        };
-        let left = self.cluster().claims().filter(is_left);
+    /// Returns the nodes that the subject fits on when no pod finishes but claims like that are deallocated, with the claims that matter.
+    fn deallocated(&self, is_left: impl Fn(&Claim) -> bool) -> Option<(Vec<Key>, Vec<Str>)> {
+        let takes = |claim: &&Arc<Claim>| claim.results().iter().any(AllocatedDevice::takes);
+        let left = self
+            .cluster()
+            .claims()
+            .filter(takes)
+            .filter(|claim| is_left(claim));
         let mut claims: Vec<Key> = left.map(|claim| claim.key()).collect();
         if claims.is_empty() {
             return None;
@@ -872,7 +883,7 @@ impl Search<'_> {
         let mut near: BTreeSet<Key> = near.collect();
         near.extend(self.own.iter().map(|claim| claim.key()));
         claims.retain(|claim| near.contains(claim));
-        Some(Waiting::Deallocated { claims, nodes })
+        Some((claims, nodes))
     }
 
     /// Returns whether the subject fits when no pod finishes but devices lose their taints.

@@ -36,8 +36,8 @@ pub(in super::super) enum Before {
     Terminating(Vec<Str>),
     /// The claim is reserved only for pods with these names that are gone or have finished.
     Former(Vec<Str>),
-    /// The claim is reserved for PodGroups with these names alone, whose entries no component removes, and no pod uses it.
-    Ignored(Vec<Str>),
+    /// The claim is reserved for these alone, whose entries no component removes, and no pod uses it.
+    Ignored(Vec<String>),
     /// kube-scheduler deallocates the claim automatically.
     Deallocated,
     /// No pod uses the claim.
@@ -306,13 +306,9 @@ pub(in super::super) fn release(claim: &Key, before: &Before) -> String {
                 named(pods)
             )
         }
-        Before::Ignored(groups) => format!(
+        Before::Ignored(consumers) => format!(
             "remove the reservation of claim/{claim} for {}, which no component removes",
-            some(
-                groups
-                    .iter()
-                    .map(|name| format!("podgroup/{}/{name}", claim.namespace))
-            )
+            some(consumers)
         ),
         Before::Deallocated => {
             format!("wait until kube-scheduler deallocates claim/{claim}, which no other pod uses")

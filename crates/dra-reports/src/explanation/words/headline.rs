@@ -457,6 +457,10 @@ fn besides(cause: &Cause, known: &Beside) -> String {
         Beside::Lasting(holder, fact) => {
             format!("{why}; {}", super::lasting_holder(holder, &stuck_text(fact)))
         }
+        Beside::Abandoned(claims) => {
+            let names = some(claims.iter().map(claim));
+            format!("{why}: held by {names}, which no pod uses")
+        }
         Beside::LeftOver(owner) => format!("{why}: pods of {owner}, which has ended, hold them"),
         Beside::Superseded(owner) => format!("{why}; {owner} has a newer pod template than this pod"),
         Beside::NoNode(autoscaler) => format!("{why}; {autoscaler} adds no node for pods with claims"),

@@ -23,20 +23,20 @@ pub(super) use headline::{
 };
 pub(super) use notes::{
     CLAIM_IS_DELETED, CLEANED_UP, CORDONED_ONLY, FOR_ONE_POD, FULL, HAS_CHANGED, NO_MIGRATION, ON_ONE_NODE,
-    RETRIES, UNUSED, Upcoming, assumed_on, fails_by_default, former_users, idle, idle_holder, kept_claim,
-    lasting_holder, left_behind, lost_devices, lost_user, may_be_a_bug, may_be_meant, may_have_changed,
-    may_lack_namespaces, may_not_be_simulated, misspelled_driver, no_group, not_even_recreated, nth_pod,
-    offered_twice, other_classes, pending_users, placed_before, preempted, preempting, rounded,
-    shared_by_all, shared_class, shares_alone, short_gang, stuck_user, tainting, told_by_driver, took_all,
-    unknown_recreated, unread_domain, unread_recreated, upcoming, without_gates,
+    RETRIES, UNUSED, Upcoming, abandoned, assumed_on, fails_by_default, former_users, idle, idle_holder,
+    kept_claim, lasting_holder, left_behind, lost_devices, lost_user, may_be_a_bug, may_be_meant,
+    may_have_changed, may_lack_namespaces, may_not_be_simulated, misspelled_driver, no_group,
+    not_even_recreated, nth_pod, offered_twice, other_classes, pending_users, placed_before, preempted,
+    preempting, rounded, shared_by_all, shared_class, shares_alone, short_gang, stuck_user, tainting,
+    told_by_driver, took_all, unknown_recreated, unread_domain, unread_recreated, upcoming, without_gates,
 };
 pub(super) use reasons::{ADMIN_ACCESS, brief, keeps_alignment, of_reason};
 pub(super) use waiting::{
     NO_PREEMPTION, NODES_UNTAINTED, UNCORDONED, UNTAINTED, but_evicted, come_first, deallocated, deleted,
     error_ends_all, fits_once, held_up, keeps_own, kept, never, never_offered, never_together,
     node_is_coming, not_simulated, or_node_comes, ready_again, recreated, released, rolled_out, spared,
-    unknown_wait, unusable_pools, waiting_for, when_driver_started, when_finished, when_published,
-    why_unknown,
+    unknown_wait, unreleased, unusable_pools, waiting_for, when_driver_started, when_finished,
+    when_published, why_unknown,
 };
 
 fn claims(keys: &[Key]) -> String {

@@ -170,6 +170,14 @@ pub(in super::super) fn lost_user(key: &Key, claim: &Key, why: &str) -> String {
     format!("{}, which uses claim/{claim}, has lost its node: {why}", pod(key))
 }
 
+/// That no pod uses an allocated claim, and what ends that.
+pub(in super::super) fn abandoned(claim: &Key) -> String {
+    format!(
+        "no pod uses claim/{claim}, and no controller of Kubernetes takes its devices back: they are free once it is deleted without entries \
+         in status.reservedFor"
+    )
+}
+
 /// That the claim is reserved for pods that are gone or have finished.
 pub(in super::super) fn former_users(claim: &Key, names: &[Str]) -> String {
     let (are, it) = one_or_many(

@@ -319,6 +319,15 @@ pub(in super::super) fn released(claims: &[Key]) -> String {
     format!("the claim controller deallocates {names}: {whose} pods are gone or have finished")
 }
 
+/// That no controller deallocates these claims, and pods do not use them.
+pub(in super::super) fn unreleased(claims: &[Key]) -> String {
+    let names = some(claims.iter().map(|key| format!("claim/{key}")));
+    let hold = one_or_many(claims.len(), "holds", "hold");
+    format!(
+        "waiting will not help: {names} {hold} what it needs, and no controller of Kubernetes takes that back"
+    )
+}
+
 /// That StatefulSets recreate these pods, which are being deleted.
 pub(in super::super) fn recreated(pods: &[Key]) -> String {
     let (its, needs) = one_or_many(
