@@ -5167,6 +5167,27 @@ const CASES: &[Case] = &[
         has: &["its devices stay allocated until its owner removes the entry and deletes the claim"],
         has_not: &[],
     },
+    // The template of a Deployment has a nodeName: each new pod is like this one.
+    Case {
+        ask: "explain deployment/cam -n=edge --complete --now=2026-12-01T12:00:00Z",
+        file: "node-name-in-a-deployment",
+        code: 1,
+        has: &[
+            "The pod was created with spec.nodeName, which bypasses kube-scheduler",
+            "1. replace nodeName in the pod template of Deployment cam with nodeSelector kubernetes.io/hostname: gpu-2",
+        ],
+        has_not: &["kubectl delete pod"],
+    },
+    // The scheduler that bound the pod is at fault.
+    Case {
+        ask: "explain pod/quickstart-task-0 -n=ml --complete --now=2026-11-28T10:00:00Z",
+        file: "bound-without-a-claim-by-volcano",
+        code: 1,
+        has: &[
+            "is not allocated, as scheduler volcano bound the pod without allocating its claim: the kubelet does not start it",
+        ],
+        has_not: &[],
+    },
     // A node stays behind the others of its ComputeDomain, as the pod of the driver there does not get ready: it is that one's turn.
     Case {
         ask: "explain pod/imex-channel-injection -n=default --complete --now=2026-11-30T12:00:00Z",

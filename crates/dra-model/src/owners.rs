@@ -59,6 +59,8 @@ pub struct Owner {
     pub failed_indexes: Str,
     /// Update strategy, if known.
     pub strategy: Option<Strategy>,
+    /// Whether its pod template has a nodeName, so that no scheduler sees its pods.
+    pub sets_node: bool,
     /// The nodeSelector of its pod template.
     pub node_selector: Vec<(Str, Str)>,
     /// What the containers of its pod template request, by container and resource; nothing where it has no template of its own.
@@ -275,6 +277,7 @@ impl Owners {
             failed_indexes: text(&status["failedIndexes"]),
             strategy: (group == "apps" && kind == "Deployment")
                 .then(|| Strategy::of(&spec["strategy"], spec["replicas"].as_i64())),
+            sets_node: spec["template"]["spec"]["nodeName"].is_string(),
             node_selector: node_selector(&spec),
             requests: requests(&spec),
             affinity: affinity(group, kind, &spec),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::container::has_run;
 use crate::reservation::{ClaimName, ClaimNameError, Next, PodGroups, Unusable, claim_name, unmade_of};
 use crate::scheduling::other_scheduler;
 use dra_model::{Claim, Cluster, Event, Gap, Key, Kind, Pod, PodClaim};
@@ -34,7 +35,7 @@ impl Problem {
             Self::Missing(_) => "ClaimMissing",
             Self::Unusable { why, .. } => match why {
                 Unusable::NotOwned(_) => "ClaimNotOwned",
-                Unusable::NotAllocated | Unusable::Bypassed => "NotAllocated",
+                Unusable::NotAllocated | Unusable::BoundBy(_) | Unusable::Bypassed => "NotAllocated",
                 Unusable::NotReserved => "NotReserved",
             },
         }
@@ -87,6 +88,12 @@ pub fn problems<'c>(cluster: &'c Cluster, pod: &Pod) -> Problems<'c> {
                 let why = Unusable::Bypassed;
                 problems.found.push(Problem::Unusable { claim: key, why });
             }
+            Some(Unusable::NotAllocated)
+                if !has_run(pod) && other_scheduler(cluster.environment(), pod).is_some() =>
+            {
+                let why = Unusable::BoundBy(pod.scheduler().into());
+                problems.found.push(Problem::Unusable { claim: key, why });
+            }
             Some(why) => problems.found.push(Problem::Unusable { claim: key, why }),
             None if Unusable::of(pod, &name, claim, PodGroups::Ignored).is_some() => {
                 problems.hidden = problems.hidden.or_else(unread_groups);
@@ -100,13 +107,19 @@ pub fn problems<'c>(cluster: &'c Cluster, pod: &Pod) -> Problems<'c> {
 /// Least seconds until the event that a pod was placed is gone: events are kept for an hour.
 const KEPT_SECONDS: u64 = 3000;
 
-/// Returns whether the pod got its node without kube-scheduler, which reports each pod that it places, and places none before its claims are allocated: there is no
+/// Returns whether the pod got its node without kube-scheduler: by the template of its owner, or as kube-scheduler reports each pod that it places, and places none before its claims are allocated: there is no
 /// event of it, and one of the kubelet since the claim is there, when the other would still have been.
 fn is_bypassed(cluster: &Cluster, pod: &Pod, claim: &Claim) -> bool {
     let created = pod
         .metadata
         .creation_timestamp
         .max(claim.metadata.creation_timestamp);
+    let owners = &cluster.environment().owners;
+    let owner = pod.metadata.controller();
+    let owner = owner.and_then(|owner| owners.find(owner, &pod.metadata.namespace));
+    if owner.is_some_and(|owner| owner.sets_node) {
+        return true;
+    }
     let events = cluster.events_of(Kind::Pod, &pod.metadata);
     let is_in_time = |event: &&Arc<Event>| {
         let first = event.first_seen().zip(created);

@@ -1,7 +1,7 @@
 //! Usability of a claim for the kubelet that starts a pod.
 
 use super::{ClaimName, NotOwner, PodGroups, is_reserved_for};
-use dra_model::{Claim, Component, Environment, Evidence, Gate, Pod};
+use dra_model::{Claim, Component, Environment, Evidence, Gate, Pod, Str};
 
 /// The reason why the kubelet does not give the devices of a claim to a pod.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, derive_more::Display)]
@@ -15,6 +15,9 @@ pub enum Unusable {
     /// The same, and the pod got its node without kube-scheduler, as with `spec.nodeName`.
     #[display("is not allocated")]
     Bypassed,
+    /// The same, and this scheduler bound the pod, which does not allocate claims.
+    #[display("is not allocated, as scheduler {_0} bound the pod without allocating its claim")]
+    BoundBy(Str),
     /// The claim is reserved for other consumers, or for none.
     #[display("is not reserved for the pod")]
     NotReserved,
@@ -40,7 +43,7 @@ impl Unusable {
             (true, Self::NotReserved) => {
                 "the pod keeps running until its sandbox is recreated, but its devices may be allocated to others"
             }
-            (true, Self::NotAllocated | Self::Bypassed | Self::NotOwned(_)) => {
+            (true, Self::NotAllocated | Self::BoundBy(_) | Self::Bypassed | Self::NotOwned(_)) => {
                 "the pod keeps running until its sandbox is recreated"
             }
             (false, Self::NotReserved) => {
@@ -49,7 +52,9 @@ impl Unusable {
             (false, Self::Bypassed) => {
                 "the kubelet does not start it. The pod was created with spec.nodeName, which bypasses kube-scheduler (no event of it is there), and only kube-scheduler allocates claims"
             }
-            (false, Self::NotAllocated | Self::NotOwned(_)) => "the kubelet does not start it",
+            (false, Self::NotAllocated | Self::BoundBy(_) | Self::NotOwned(_)) => {
+                "the kubelet does not start it"
+            }
         }
     }
 }

@@ -307,6 +307,7 @@ spec.channel.resourceClaimTemplate.name
 spec.leaderWorkerTemplate.restartPolicy
 spec.template.spec.{containers, initContainers}.name
 spec.template.spec.{containers, initContainers}.resources.{requests, limits}.*
+spec.template.spec.nodeName
 spec.template.spec.nodeSelector.*
 spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.{matchExpressions, matchFields}.{key, operator, values}
 spec.template.spec.tolerations.{key, operator, value, effect}

@@ -677,10 +677,16 @@ pub(in super::super) fn place_otherwise(scheduler: &str) -> String {
 
 /// The recreation of a pod that bypasses kube-scheduler, on the node with this host name.
 pub(in super::super) fn place_by_label(owner: Option<&OwnerName>, hostname: &str) -> Text {
-    Text::new(
-        format!(
+    let message = match owner {
+        Some(owner) => format!(
+            "replace nodeName in the pod template of {owner} with nodeSelector kubernetes.io/hostname: {hostname}"
+        ),
+        None => format!(
             "recreate the pod without spec.nodeName, with nodeSelector kubernetes.io/hostname: {hostname}"
         ),
+    };
+    Text::new(
+        message,
         format!(
             "change that in the manifest of {}: kube-scheduler then allocates the claims, and places the pod on the node",
             maker(owner)
