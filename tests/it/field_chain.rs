@@ -5178,6 +5178,18 @@ const CASES: &[Case] = &[
         ],
         has_not: &["kubectl delete pod"],
     },
+    // Docker by an old cri-dockerd: the image is not to blame.
+    Case {
+        ask: "explain deployment/smi -n=gpu-test2 --complete --now=2026-12-01T12:00:00Z",
+        file: "docker-without-cdi",
+        code: 1,
+        has: &[
+            "container ctr does not find its devices",
+            "node2 has docker 29.4.0, and cri-dockerd before its release with Mirantis/cri-dockerd#522 starts containers without the devices that drivers prepare",
+            "1. ask an administrator to update cri-dockerd on node2",
+        ],
+        has_not: &["1. fix container"],
+    },
     // The scheduler that bound the pod is at fault.
     Case {
         ask: "explain pod/quickstart-task-0 -n=ml --complete --now=2026-11-28T10:00:00Z",

@@ -8,8 +8,9 @@ use super::said::unreachable_registry;
 use super::{Stages, Stuck, said};
 use dra_model::{ContainerEnd, ContainerStatus, ContainerWaiting, Pod, Str};
 
-/// What the versions of containerd begin with that have CDI off by default.
-const OLD_CONTAINERD: &str = "containerd://1.";
+/// What the versions of container runtimes begin with that may not give containers their CDI devices: containerd has CDI off by default before 2.0, and cri-dockerd,
+/// between the kubelet and Docker, leaves these devices out before Mirantis/cri-dockerd#522. Nodes have the version of Docker alone.
+const WITHOUT_CDI: [&str; 2] = ["containerd://1.", "docker://"];
 
 /// What containers miss that have no devices: libraries, programs and files that come with them.
 const OF_DEVICES: [&str; 7] = [
@@ -48,8 +49,8 @@ impl<'c> Stages<'c> {
         }
     }
 
-    /// Returns why a container does not run, where the container runtime of the node has CDI off, which gives containers the devices that drivers prepare: containerd before 2.0 has it
-    /// off by default (`internal/cri/config`, `EnableCDI`). What shows it is that a pod of the same owner runs elsewhere, or that the container misses what
+    /// Returns why a container does not run, where the container runtime of the node may do without CDI, which gives containers the devices that drivers prepare
+    /// (`internal/cri/config`, `EnableCDI`, of containerd). What shows it is that a pod of the same owner runs elsewhere, or that the container misses what
     /// comes with devices; that a pod with devices runs on the node shows the opposite.
     pub(super) fn not_injected(&self, pod: &Pod, node: &Str, halted: Stuck<'c>) -> Stuck<'c> {
         let (container, text) = match &halted.cause {
@@ -69,7 +70,7 @@ impl<'c> Stages<'c> {
                     .container_runtime_version,
             )
         };
-        let is_old = |runtime: &&Str| runtime.starts_with(OLD_CONTAINERD);
+        let is_old = |runtime: &&Str| WITHOUT_CDI.iter().any(|old| runtime.starts_with(old));
         let Some(runtime) = runtime_of(node).filter(is_old) else {
             return halted;
         };

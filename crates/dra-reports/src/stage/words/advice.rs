@@ -304,11 +304,16 @@ pub(in super::super) fn attach_device(device: &DeviceId) -> Text {
 
 /// A container runtime that knows CDI, and does not use it.
 pub(in super::super) fn enable_cdi(node: &str, runtime: &str) -> Text {
-    Text::new(
+    let what = if super::is_docker(runtime) {
         format!(
-            "ask an administrator to enable CDI in {} on {node} (enable_cdi = true), or to update it to containerd 2",
-            super::runtime_text(runtime)
-        ),
+            "update cri-dockerd on {node} to a release with Mirantis/cri-dockerd#522, or to use containerd 2 there"
+        )
+    } else {
+        let runtime = super::runtime_text(runtime);
+        format!("enable CDI in {runtime} on {node} (enable_cdi = true), or to update it to containerd 2")
+    };
+    Text::new(
+        format!("ask an administrator to {what}"),
         "the kubelet restarts the container automatically, with its devices",
     )
 }

@@ -266,9 +266,14 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             let elsewhere = elsewhere.as_ref().map_or_else(String::new, |(pod, other)| {
                 format!(", and pod/{pod} runs on a node with {}", runtime_text(other))
             });
+            let why = if is_docker(runtime) {
+                "and cri-dockerd before its release with Mirantis/cri-dockerd#522 starts containers without the devices that drivers prepare"
+            } else {
+                "where CDI is off by default, so containers start without the devices that drivers prepare"
+            };
             let runtime = runtime_text(runtime);
             format!(
-                "container {container} does not find its devices: {text}; {node} has {runtime}, where CDI is off by default, so containers start without the devices that drivers prepare{elsewhere}"
+                "container {container} does not find its devices: {text}; {node} has {runtime}, {why}{elsewhere}"
             )
         }
         Cause::ContainerEnds(container, end) => match end {
@@ -810,6 +815,11 @@ fn of_plugin(plugin: &Plugin, node: &str) -> Option<String> {
 /// A container runtime and its version, which nodes write as a URL: `containerd://2.1.4`.
 pub(super) fn runtime_text(runtime: &str) -> String {
     runtime.replacen("://", " ", 1)
+}
+
+/// Whether that is Docker, which the kubelet uses by cri-dockerd.
+pub(super) fn is_docker(runtime: &str) -> bool {
+    runtime.starts_with("docker://")
 }
 
 /// That a DaemonSet has no pod on a node.
