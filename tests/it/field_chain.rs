@@ -5178,6 +5178,17 @@ const CASES: &[Case] = &[
         ],
         has_not: &["kubectl delete pod"],
     },
+    // After a reboot the driver's pod waits in an init container, for what waits for the end of this pod.
+    Case {
+        ask: "explain pod/llm-0 -n=inference --complete --now=2026-12-01T12:00:00Z",
+        file: "driver-waits-since-a-reboot",
+        code: 1,
+        has: &[
+            "driver gpu.nvidia.com is not registered with the kubelet on gpu-1: pod/nvidia-dra-driver-gpu/nvidia-dra-driver-gpu-kubelet-plugin-247e2 is not ready",
+            "1. ask an administrator to break a circle: pod/gpu-operator/nvidia-driver-daemonset-x7k2p waits until this pod is gone",
+        ],
+        has_not: &["does not unprepare"],
+    },
     // Docker by an old cri-dockerd: the image is not to blame.
     Case {
         ask: "explain deployment/smi -n=gpu-test2 --complete --now=2026-12-01T12:00:00Z",

@@ -201,6 +201,15 @@ impl<'c> Stages<'c> {
                 }
                 Plugin::None { .. } | Plugin::Failed(..) => self.publishes(&driver, node) == Some(false),
                 Plugin::Crashing(..) | Plugin::Pending(..) | Plugin::OtherFolder(..) => true,
+                // What has no container running yet cannot have registered.
+                Plugin::NotReady(pod)
+                    if self
+                        .cluster
+                        .pod(pod)
+                        .is_some_and(|pod| pod.status.phase == "Pending") =>
+                {
+                    true
+                }
                 Plugin::NotReady(_) | Plugin::Starting(..) | Plugin::Ready(..) => false,
             };
             if absent {

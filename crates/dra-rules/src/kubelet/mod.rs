@@ -567,9 +567,16 @@ impl<'c> Stages<'c> {
     }
 
     /// The pod on the node of `pod`, which is being deleted, that waits for its end to install what drivers need: that of NVIDIA's kernel driver with
-    /// `k8s-driver-manager` (NVIDIA/k8s-driver-manager#213).
+    /// `k8s-driver-manager` (NVIDIA/k8s-driver-manager#213), which exits when it has waited for long, and is started again.
     pub fn awaits_end(&self, pod: &Pod) -> Option<&'c Arc<Pod>> {
-        let is_waiting = |other: &&Arc<Pod>| matches!(self.doing(other), Some(Doing::Initializing(container, _)) if container == DRIVER_MANAGER);
+        let backs_off = |status: &ContainerStatus| {
+            let waiting = status.state.waiting.as_ref();
+            status.name == DRIVER_MANAGER && waiting.is_some_and(|waiting| has_logs(&waiting.reason))
+        };
+        let is_waiting = |other: &&Arc<Pod>| {
+            other.status.init_container_statuses.iter().any(backs_off)
+                || matches!(self.doing(other), Some(Doing::Initializing(container, _)) if container == DRIVER_MANAGER)
+        };
         let node = pod.node().filter(|_| pod.metadata.is_deleting())?;
         self.cluster.pods_of_node(node).find(is_waiting)
     }
