@@ -5178,6 +5178,14 @@ const CASES: &[Case] = &[
         ],
         has_not: &["kubectl delete pod"],
     },
+    // The kubelet restarts a model server that is still loading: the readiness probe, which fails, too, is no cause.
+    Case {
+        ask: "explain deployment/qwen -n=llm --complete --now=2026-12-01T12:00:00Z",
+        file: "liveness-probe-during-the-start",
+        code: 1,
+        has: &["it is not ready: Liveness probe failed", "add a startupProbe"],
+        has_not: &["it is not ready: Readiness probe", "which others wait for"],
+    },
     // After a reboot the driver's pod waits in an init container, for what waits for the end of this pod.
     Case {
         ask: "explain pod/llm-0 -n=inference --complete --now=2026-12-01T12:00:00Z",

@@ -15,6 +15,8 @@ pub(crate) struct Subject {
     pub(super) due: Option<Time>,
     /// Whether containers of it may run.
     pub(super) may_run: bool,
+    /// Whether it has a single container, so that no other waits for it.
+    pub(super) has_one: bool,
 }
 
 impl Subject {
@@ -24,6 +26,7 @@ impl Subject {
             node: pod.node().cloned().unwrap_or_default(),
             due: pod.metadata.deletion_timestamp,
             may_run: may_run(pod),
+            has_one: pod.spec.containers.len() + pod.spec.init_containers.len() == 1,
         }
     }
 }

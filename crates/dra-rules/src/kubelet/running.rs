@@ -115,7 +115,13 @@ impl<'c> Stages<'c> {
         if are_starting(pod, &of_probe) {
             return None;
         }
-        let told = of_probe.into_iter().max_by_key(|event| event.last_seen());
+        // A restart makes the container unready, too.
+        let mut statuses = pod.status.container_statuses.iter();
+        let restarts = statuses.any(|status| status.restart_count > 0);
+        let ends = |event: &Event| restarts && said::is_of_restarting_probe(event);
+        let told = of_probe
+            .into_iter()
+            .max_by_key(|event| (ends(event), event.last_seen()));
         Some(match told {
             Some(event) => {
                 let cause = Cause::NotReady {

@@ -51,7 +51,12 @@ impl About<'_, '_> {
             && let Some(other) = others.find(|other| has_word(text, &other.metadata.uid))
         {
             return self.of_template("CorrectPods", |owner| {
-                words::own_claim(claim, &other.key(), "binds it to one container of one pod only", owner)
+                words::own_claim(
+                    claim,
+                    &other.key(),
+                    "binds it to one container of one pod only",
+                    owner,
+                )
             });
         }
         if let Some((claim, other)) = claim.zip(self.other_container(container, text)) {
@@ -112,8 +117,12 @@ impl About<'_, '_> {
             None => words::make_pod_ready(),
             Some(text) => {
                 // Of `kubelet/prober/prober_manager.go` and `prober.go`, `probe`, v1.37.2.
-                let restarts = text.starts_with("Startup probe") || text.starts_with("Liveness probe");
-                words::probe(container, restarts)
+                let how = match text {
+                    text if text.starts_with("Startup probe") => words::STARTS_TOO_SLOWLY,
+                    text if text.starts_with("Liveness probe") => words::RESTARTED_FOR_LIVENESS,
+                    _ => "act on the kubelet's message",
+                };
+                words::probe(container, how)
             }
         })
     }

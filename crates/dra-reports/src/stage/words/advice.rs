@@ -584,18 +584,18 @@ pub(in super::super) fn create_object(pod: &Pod, (resource, name, key): (&str, &
     Text::new(message, "the kubelet retries automatically")
 }
 
-/// A container with a failing probe, which the kubelet may restart for that.
-pub(in super::super) fn probe(container: Option<&Str>, restarts: bool) -> Text {
+/// A container with a failing probe, and what that means.
+pub(in super::super) fn probe(container: Option<&Str>, how: &str) -> Text {
     let name = container.map_or_else(|| "the container".to_owned(), |name| format!("container {name}"));
-    Text::new(
-        format!("fix {name}, whose probe fails"),
-        if restarts {
-            "the kubelet restarts it once failureThreshold of the probe is reached: raise that if it only needs more time, or act on the kubelet's message"
-        } else {
-            "act on the kubelet's message"
-        },
-    )
+    Text::new(format!("fix {name}, whose probe fails"), how)
 }
+
+/// The same of a startup probe: the kubelet restarts the container for it.
+pub(in super::super) const STARTS_TOO_SLOWLY: &str = "the kubelet restarts it once failureThreshold of the probe is reached: raise that if it only needs more time, or act on the kubelet's message";
+
+/// The same of a liveness probe.
+pub(in super::super) const RESTARTED_FOR_LIVENESS: &str = "the kubelet restarts it once failureThreshold of the probe is reached: add a startupProbe, or raise \
+     initialDelaySeconds, if it only needs more time to start; otherwise act on the kubelet's message";
 
 /// How the pod stays in spite of the taint, whose toleration may have no effect.
 pub(in super::super) fn or_tolerate(taint: &Taint, lacks_effect: bool) -> String {

@@ -239,7 +239,12 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             let name = container
                 .as_ref()
                 .map_or_else(|| "a container".to_owned(), |name| format!("container {name}"));
-            format!("{name}, which others wait for, is not healthy: {text}")
+            let awaited = if subject.has_one {
+                ""
+            } else {
+                ", which others wait for,"
+            };
+            format!("{name}{awaited} is not healthy: {text}")
         }
         Cause::ContainerNotStarted(container, waiting) => {
             // Pods of one cause may call it differently.
