@@ -5186,6 +5186,14 @@ const CASES: &[Case] = &[
         has: &["it is not ready: Liveness probe failed", "add a startupProbe"],
         has_not: &["it is not ready: Readiness probe", "which others wait for"],
     },
+    // The only pod of a StatefulSet is stuck terminating: the next one takes its place.
+    Case {
+        ask: "explain statefulset/vec -n=db --complete --now=2026-12-01T12:00:00Z",
+        file: "only-pod-of-a-set-on-a-silent-node",
+        code: 1,
+        has: &["StatefulSet vec has 0 of 1 pods: it creates the replacement of vec-0 once this pod is gone"],
+        has_not: &["once all of them are ready"],
+    },
     // After a reboot the driver's pod waits in an init container, for what waits for the end of this pod.
     Case {
         ask: "explain pod/llm-0 -n=inference --complete --now=2026-12-01T12:00:00Z",

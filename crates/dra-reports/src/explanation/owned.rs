@@ -136,9 +136,11 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
             && !is_leaving
             && (!is_fine(&report) || !pods.iter().all(|pod| is_ready(pod)))
         {
-            report
-                .notes
-                .push(words::next_pod(&name, active, owner.replicas, owner.in_order));
+            let note = match pods.first().filter(|pod| pod.metadata.is_deleting()) {
+                Some(last) => words::replacement(&name, active, owner.replicas, &last.metadata.name),
+                None => words::next_pod(&name, active, owner.replicas, owner.in_order),
+            };
+            report.notes.push(note);
         }
         let ended = ended(owner).map(|condition| words::owner_ended(&name, condition));
         report.notes.extend(ended);

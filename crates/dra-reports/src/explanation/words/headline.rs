@@ -863,12 +863,28 @@ pub(in super::super) fn next_pod(
     wanted: Option<i64>,
     in_order: Option<bool>,
 ) -> String {
-    let of = wanted.map_or_else(String::new, |wanted| format!(" of {wanted}"));
     let unless = match in_order {
         Some(_) => "",
         None => "unless spec.podManagementPolicy is Parallel, ",
     };
-    format!("{owner} has {active}{of} pods: {unless}it creates the next one once all of them are ready")
+    let has = has_pods(owner, active, wanted);
+    format!("{has}: {unless}it creates the next one once all of them are ready")
+}
+
+/// That a StatefulSet makes no other pod of a name before one is gone. Mirrors `statefulset/stateful_set_control.go`, `processReplica`, v1.37.2.
+pub(in super::super) fn replacement(
+    owner: &OwnerName,
+    active: usize,
+    wanted: Option<i64>,
+    pod: &str,
+) -> String {
+    let has = has_pods(owner, active, wanted);
+    format!("{has}: it creates the replacement of {pod} once this pod is gone")
+}
+
+fn has_pods(owner: &OwnerName, active: usize, wanted: Option<i64>) -> String {
+    let of = wanted.map_or_else(String::new, |wanted| format!(" of {wanted}"));
+    format!("{owner} has {active}{of} pods")
 }
 
 /// That an owner has ended.

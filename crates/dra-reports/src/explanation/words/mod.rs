@@ -19,7 +19,7 @@ use crate::allocation::words::claim;
 pub(super) use headline::absent;
 pub(crate) use headline::why;
 pub(super) use headline::{
-    answer, cause_with, failures, next_pod, of_member, one_of_pods, owner_ended, republishing,
+    answer, cause_with, failures, next_pod, of_member, one_of_pods, owner_ended, replacement, republishing,
 };
 pub(super) use notes::{
     CLAIM_IS_DELETED, CLEANED_UP, CORDONED_ONLY, FOR_ONE_POD, FULL, HAS_CHANGED, NO_MIGRATION, ON_ONE_NODE,

@@ -45,11 +45,7 @@ impl About<'_, '_> {
         let Self { pod, node, .. } = *self;
         match &self.stuck.cause {
             Cause::DriverNotRegistered { driver, plugin } => self.not_registered(driver, plugin),
-            Cause::PrepareRefused {
-                claim,
-                text,
-                behind,
-            } => self.refused(claim, text, behind.as_ref()),
+            Cause::PrepareRefused { claim, text, behind } => self.refused(claim, text, behind.as_ref()),
             Cause::NodesMissing {
                 owner,
                 lacks,

@@ -523,13 +523,8 @@ pub(in super::super) fn one_container(
     )
 }
 
-/// A claim of which a driver gives devices to one pod only, in these words, and that another pod has, too.
-pub(in super::super) fn own_claim(
-    claim: &Key,
-    other: &Key,
-    driver: &str,
-    owner: Option<&OwnerName>,
-) -> Text {
+/// A claim that a driver serves one pod only with, in these words, and that another pod has, too.
+pub(in super::super) fn own_claim(claim: &Key, other: &Key, driver: &str, owner: Option<&OwnerName>) -> Text {
     let message = match owner {
         Some(owner) => format!(
             "give each pod of {owner} a claim of its own: resourceClaimTemplateName in place of resourceClaimName {}",
