@@ -133,6 +133,9 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         Wanted::OwnerOrName(owner, key) => match explain_owner(&cluster, &owner, &settings) {
             Some(explained) => explained,
             None => {
+                if let Some(other) = target::of_other_kind(&cluster, &owner, &key) {
+                    return Err(other.into());
+                }
                 let named = target::taken(ctx, &cluster, key).await?;
                 of_named(ctx, &mut cluster, &named, &settings).await?
             }

@@ -4,7 +4,7 @@ use crate::commands::describe;
 use crate::commands::objects::{self, Named, is_called};
 use crate::commands::presence;
 use crate::context::Ctx;
-use crate::error::{Absent, UsageError};
+use crate::error::{Absent, NotFound, UsageError};
 use dra_model::{Cluster, Key, Kind, OwnerReference, Str};
 use dra_reports::explanation::OwnerTarget;
 use dra_reports::presence::Mention;
@@ -211,6 +211,23 @@ fn is_kind(word: &str) -> bool {
         || owner_kind(word).is_some()
         || is_called(Kind::Pod, "pod", word)
         || is_called(Kind::ResourceClaim, "claim", word)
+}
+
+/// That what has this name is of other kinds than the word before it, where that word is not the namespace of such a pod or claim either.
+pub(super) fn of_other_kind(cluster: &Cluster, owner: &OwnerTarget, key: &Key) -> Option<NotFound> {
+    let mut kinds = [Kind::Pod, Kind::ResourceClaim].into_iter();
+    if kinds.any(|kind| presence::is_there(cluster, &Mention::Object(kind, key.clone()))) {
+        return None;
+    }
+    let all = cluster.environment().owners.iter();
+    let named = all.filter(|known| known.key == owner.key);
+    let named: Vec<String> = named
+        .map(|known| format!("`{}/{}`", known.kind.to_lowercase(), known.key))
+        .collect();
+    (!named.is_empty()).then(|| NotFound {
+        message: format!("no object of kind `{}` is called {}", owner.kind, owner.key.name),
+        hint: format!("there is {}", named.join(", ")),
+    })
 }
 
 /// The pod that a name alone means, or else the claim. Says which was taken.

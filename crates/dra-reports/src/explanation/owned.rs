@@ -23,7 +23,7 @@ const MOST_TROUBLED: usize = 20;
 /// What makes pods, as it is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnerTarget {
-    /// Its kind, in any case, or its plural.
+    /// Its kind, in any case, its plural, or the initials of its words.
     pub kind: String,
     /// Its name.
     pub key: Key,
@@ -37,8 +37,16 @@ impl OwnerTarget {
             .next()
             .unwrap_or_default()
             .to_ascii_lowercase();
+        // The short name of most kinds of several words: `vmi` of VirtualMachineInstance.
+        let mut initials: String = kind.chars().filter(char::is_ascii_uppercase).collect();
+        initials.make_ascii_lowercase();
+        if initials.len() < 2 {
+            initials.clear();
+        }
         let kind = kind.to_ascii_lowercase();
-        let is_kind = plain == kind || plain.strip_suffix('s') == Some(&kind);
+        let is_kind = [plain.as_str(), plain.strip_suffix('s').unwrap_or_default()]
+            .iter()
+            .any(|word| *word == kind || !initials.is_empty() && *word == initials);
         is_kind && self.key.name == name
     }
 
