@@ -2122,6 +2122,48 @@ const CASES: &[Case] = &[
         has: &["DRA037", "pod/ml/notebook"],
         has_not: &[],
     },
+    // A custom resource has no pod, as the API server does not accept it.
+    Case {
+        ask: "explain workflow/gpu-train-7hk2d -n=argo --complete --now=2026-12-01T12:00:00Z",
+        file: "workflow-without-claim-entry",
+        code: 1,
+        has: &[
+            "Workflow gpu-train-7hk2d has no pods: workflow-controller",
+            "must be one of the names in pod.spec.resourceClaims which is empty",
+            "1. change the pod template of workflow/argo/gpu-train-7hk2d as the message says",
+            "it has failed, and does not try again",
+        ],
+        has_not: &["the reason is unknown"],
+    },
+    Case {
+        ask: "explain wf/gpu-train-7hk2d -n=argo --complete --now=2026-12-01T12:00:00Z",
+        file: "workflow-without-claim-entry",
+        code: 3,
+        has: &[
+            "no object of kind `wf` is called gpu-train-7hk2d",
+            "`workflow/argo/gpu-train-7hk2d`",
+        ],
+        has_not: &["namespace/wf"],
+    },
+    // The pod of a virtual machine runs, and the machine does not start in it.
+    Case {
+        ask: "explain vmi/gpu-vm -n=vms --complete --now=2026-12-01T12:00:00Z",
+        file: "machine-fails-in-a-running-pod",
+        code: 1,
+        has: &[
+            "virt-handler",
+            "cannot limit locked memory of process 111",
+            "the pod is running on vmhost-1",
+        ],
+        has_not: &["√"],
+    },
+    Case {
+        ask: "explain vm/gpu-vm -n=vms --complete --now=2026-12-01T12:00:00Z",
+        file: "machine-fails-in-a-running-pod",
+        code: 1,
+        has: &["cannot limit locked memory of process 111"],
+        has_not: &["√"],
+    },
     // Pods have from a device plugin what counts as free.
     Case {
         ask: "explain pod/train-c -n=team --complete --now=2026-11-30T12:00:00Z",

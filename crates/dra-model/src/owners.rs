@@ -77,6 +77,8 @@ pub struct Owner {
     pub requeued: Option<(i64, Time)>,
     /// Reported state: `status.status`, `status.phase`, `status.jobDeploymentStatus` of a RayJob, or `status.state` of a queue of Volcano.
     pub state: Str,
+    /// What `status.message` says of that state.
+    pub message: Str,
     /// The nodes that it gathers before pods of it start.
     pub gathers: Option<Gathers>,
     /// True if pods of it have claims, as far as its template says so.
@@ -117,6 +119,16 @@ impl Owner {
     pub fn condition(&self, type_: &str, status: &str) -> Option<&Condition> {
         let mut all = self.conditions.iter();
         all.find(|condition| condition.type_ == type_ && condition.status == status)
+    }
+
+    /// The failure that it reports, with its state as the type; nothing where it does not say why.
+    pub fn failure(&self) -> Option<Condition> {
+        let is_failure = matches!(self.state.as_str(), "Failed" | "Error") && !self.message.is_empty();
+        is_failure.then(|| Condition {
+            type_: self.state.clone(),
+            message: self.message.clone(),
+            ..Condition::default()
+        })
     }
 
     /// Returns whether it belongs to an object with one of these UIDs.
@@ -169,7 +181,7 @@ impl Owner {
         let requests = requests * (2 * size_of::<Str>() + size_of::<Quantity>());
         let nodes = self.gathers.iter().map(|gathers| gathers.there.len());
         let nodes = nodes.sum::<usize>() * 2 * size_of::<Str>();
-        size_of::<Self>() + texts.sum::<usize>() + references + labels + requests + nodes
+        size_of::<Self>() + self.message.len() + texts.sum::<usize>() + references + labels + requests + nodes
     }
 }
 
@@ -288,6 +300,7 @@ impl Owners {
                 .as_i64()
                 .zip(Time::deserialize(&status["requeueState"]["requeueAt"]).ok()),
             state,
+            message: text(&status["message"]),
             gathers: Gathers::of(group, kind, &spec, &status),
             key: key.clone(),
             ..Owner::default()

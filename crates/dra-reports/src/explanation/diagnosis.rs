@@ -272,8 +272,8 @@ pub(crate) enum NoPods {
     Ended(Condition, Option<Overdue>),
     /// It is to have none, by this field of its spec.
     Zero(&'static str),
-    /// Unknown controllers create its rollouts and the like.
-    Unknown,
+    /// Unknown controllers create its rollouts and the like; and the last warning about it.
+    Unknown(Option<Word>),
 }
 
 /// The deadline of a Job that was over before it had succeeded.
@@ -351,9 +351,15 @@ pub(crate) struct Ending {
 }
 
 impl Answer {
+    /// True if the pod runs, as far as Kubernetes itself says.
+    pub(super) fn runs(&self) -> bool {
+        matches!(self, Self::Bound(bound) if matches!(bound.how, OnNode::Runs(_)))
+    }
+
     /// The verdict that it is.
     pub(super) fn verdict(&self) -> ClusterVerdict {
         match self {
+            Self::Contradicted(was, _) if was.runs() => ClusterVerdict::Broken,
             Self::Unjudged | Self::Hidden(_) | Self::Open(_) | Self::OpenNode(_) | Self::Contradicted(..) => {
                 ClusterVerdict::Unknown
             }
@@ -387,7 +393,7 @@ impl Answer {
                 NoPods::Ended(..) | NoPods::Zero(_) | NoPods::Suspended(None) | NoPods::Managed(_) => {
                     ClusterVerdict::Ended
                 }
-                NoPods::Unknown => ClusterVerdict::Unknown,
+                NoPods::Unknown(_) => ClusterVerdict::Unknown,
             },
             Self::Allocated(_) => ClusterVerdict::Allocated,
             Self::Ended(..) | Self::Deleted(_) | Self::NotNeeded(..) => ClusterVerdict::Ended,

@@ -12,7 +12,7 @@ use crate::allocation::{Settings, Target};
 use crate::stage::StageFact;
 use dra_model::{Cluster, Condition, Event, Key, Owner, OwnerReference, Pod, Str, Time};
 use dra_rules::kubelet::{Stages, is_ready, is_refusal};
-use dra_rules::owners::{KUEUE, Lineage, OwnerName, Queued, refused_last};
+use dra_rules::owners::{KUEUE, Lineage, OwnerName, Queued, complaint, refused_last};
 
 /// Pods of one owner that are explained until one is found that waits.
 const MOST_PODS: usize = 200;
@@ -159,6 +159,16 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
             failures.map(|((failed, _), last)| words::failures(&name, failed, last, &owner.failed_indexes)),
         );
     }
+    // What makes a pod that runs may fail at what it is for.
+    let makers = known.map(|owner| makers(cluster, owner)).unwrap_or_default();
+    let mut complaints = makers
+        .iter()
+        .filter_map(|maker| complaint(maker, &cluster.events_of_owner(maker)).map(|event| (*maker, event)));
+    if report.runs()
+        && let Some((maker, event)) = complaints.next()
+    {
+        report.complain(word_about(maker, event));
+    }
     // One that fits may have been pending for long.
     if pods.len() > 1 && report.verdict() != ClusterVerdict::Fits {
         let looked_at = pods.len().min(MOST_PODS + 1);
@@ -265,14 +275,18 @@ fn makers<'c>(cluster: &'c Cluster, owner: &'c Owner) -> Vec<&'c Owner> {
 fn refused(cluster: &Cluster, owner: &Owner) -> Option<Word> {
     let makers = makers(cluster, owner);
     let events = makers.iter().flat_map(|maker| cluster.events_of_owner(maker));
-    let event = refused_last(events)?;
+    refused_last(events).map(|event| word_about(owner, event))
+}
+
+/// What an event about an owner, or about what it makes, says.
+fn word_about(owner: &Owner, event: &Event) -> Word {
     let component = event.component();
     let who = if component.is_empty() {
         &owner.kind
     } else {
         component
     };
-    Some(Word::of(Speaker::Component(who.clone()), event))
+    Word::of(Speaker::Component(who.clone()), event)
 }
 
 fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {
@@ -297,8 +311,12 @@ fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {
     if let Some(word) = refused(cluster, owner) {
         return NoPods::Refused(word);
     }
+    if let Some(failure) = owner.failure() {
+        return NoPods::Ended(failure, None);
+    }
     let makers = makers(cluster, owner);
     let wrong = [
+        ("Synchronized", "False"),
         ("ReplicaFailure", "True"),
         ("Unschedulable", "True"),
         ("Progressing", "False"),
@@ -309,7 +327,12 @@ fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {
         .flat_map(|maker| wrong.iter().map(move |what| (maker, what)));
     match said.find_map(|(maker, (type_, status))| maker.condition(type_, status)) {
         Some(condition) => NoPods::Says(condition.clone()),
-        None => NoPods::Unknown,
+        None => {
+            let events = makers.iter().flat_map(|maker| cluster.events_of_owner(maker));
+            let warnings = events.filter(|event| event.type_ == "Warning");
+            let last = warnings.max_by_key(|event| (event.last_seen(), event.metadata.key()));
+            NoPods::Unknown(last.map(|event| word_about(owner, event)))
+        }
     }
 }
 

@@ -398,6 +398,16 @@ impl Diagnosis {
                 self.notes.push(words::may_not_be_simulated(&self.not_simulated));
             }
         }
+        self.complain(word);
+    }
+
+    /// True if it is that a pod runs.
+    pub(super) fn runs(&self) -> bool {
+        self.answer.runs()
+    }
+
+    /// That this was said, which the answer so far does not tell.
+    pub(super) fn complain(&mut self, word: Word) {
         self.reasons.push(Fact::Contradicted(word.clone()).into());
         let was = Box::new(std::mem::take(&mut self.answer));
         self.conclude(Answer::Contradicted(was, word));

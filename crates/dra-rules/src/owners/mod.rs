@@ -23,6 +23,6 @@ pub use lineage::{Kinship, LEADER_WORKER_SET, Lineage};
 pub use name::OwnerName;
 pub use queued::{KUEUE, POD_GROUP, PREBUILT, Queued, Retry, is_queued};
 pub use replacing::{
-    Replacing, comes_back, fails_with, is_superseded, refused_last, replacement, superseding,
+    Replacing, comes_back, complaint, fails_with, is_superseded, refused_last, replacement, superseding,
 };
 pub use rollout::{Rollout, is_ready, is_starting};

@@ -118,12 +118,38 @@ pub fn replacement<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Arc<Pod>> 
     newer.min_by_key(|other| (other.metadata.creation_timestamp, other.key()))
 }
 
+/// The last warning of `events` that repeats what a condition of `owner` gives as the reason for being False: what its controller fails at.
+pub fn complaint<'e>(owner: &Owner, events: &[&'e Arc<Event>]) -> Option<&'e Arc<Event>> {
+    let is_repeated = |event: &Event| {
+        let mut conditions = owner
+            .conditions
+            .iter()
+            .filter(|condition| condition.status == "False");
+        conditions.any(|condition| {
+            !event.message.is_empty() && condition.message.starts_with(event.message.trim_end_matches('.'))
+        })
+    };
+    let warnings = events
+        .iter()
+        .copied()
+        .filter(|event| event.type_ == "Warning" && is_repeated(event));
+    warnings.max_by_key(|event| (event.last_seen(), event.metadata.key()))
+}
+
 /// The last attempt to create a pod according to `events`, if it was rejected. Mirrors the reasons of
 /// `controller_utils.go`, `createPods`, v1.37.2.
 pub fn refused_last<'e>(events: impl IntoIterator<Item = &'e Arc<Event>>) -> Option<&'e Arc<Event>> {
     let attempts = events
         .into_iter()
-        .filter(|event| event.reason == "FailedCreate" || event.reason == "SuccessfulCreate");
+        .filter(|event| event.reason == "SuccessfulCreate" || is_refusal(event));
     let last = attempts.max_by_key(|event| (event.last_seen(), event.metadata.key()))?;
-    (last.reason == "FailedCreate").then_some(last)
+    (last.reason != "SuccessfulCreate").then_some(last)
+}
+
+/// Returns whether an event says that the API server did not accept a pod: controllers of other projects have reasons of their own, and repeat
+/// its words (`apimachinery/pkg/api/errors/errors.go`, `NewInvalid` and `NewForbidden`, v1.37.2).
+fn is_refusal(event: &Event) -> bool {
+    let has = |start: &str, why: &str| event.message.contains(start) && event.message.contains(why);
+    let is_quoted = has("Pod \"", "\" is invalid: ") || has("pods \"", "\" is forbidden: ");
+    event.reason == "FailedCreate" || event.type_ == "Warning" && is_quoted
 }

@@ -313,7 +313,7 @@ spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringEx
 spec.template.spec.tolerations.{key, operator, value, effect}
 spec.template.spec.resourceClaims.{name, resourceClaimName, resourceClaimTemplateName}
 spec.jobTemplate.spec.template.spec.resourceClaims.{name, resourceClaimName, resourceClaimTemplateName}
-status.{replicas, updateRevision, failed, failedIndexes, status, phase, jobDeploymentStatus, state}
+status.{replicas, updateRevision, failed, failedIndexes, status, phase, jobDeploymentStatus, state, message}
 status.nodes.{name, status}
 status.conditions.{type, status, reason, message, lastTransitionTime, observedGeneration}
 status.admissionChecks.{name, state, message, lastTransitionTime}

@@ -792,13 +792,17 @@ impl FixItem {
 
     /// Has what makes pods changed as the API server's refusal of them says.
     pub(in super::super) fn correct_pods(maker: &Owner, limits: Option<&Key>) -> Self {
+        let how = match maker.failure() {
+            Some(_) => "it has failed, and does not try again: create it anew with the change",
+            None => CORRECTED,
+        };
         let maker = name_of(maker);
         let other = match limits {
             Some(limits) => format!("limitrange/{limits}"),
             None => "create what it names".to_owned(),
         };
         let message = format!("change the pod template of {maker} as the message says, or {other}");
-        Self::correct(maker, message)
+        Self::by_hand("CorrectPods", maker, message, how)
     }
 
     /// The same of a template of claims.
@@ -813,10 +817,6 @@ impl FixItem {
             );
         }
         Self::unproven("CorrectPods", template, message, how.note(CORRECTED))
-    }
-
-    fn correct(maker: String, message: String) -> Self {
-        Self::by_hand("CorrectPods", maker, message, CORRECTED)
     }
 
     /// Has the pod name `missing` as an object of the other kind, which there is.

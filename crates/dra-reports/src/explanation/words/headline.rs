@@ -94,6 +94,7 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
         Answer::Contradicted(was, word) => {
             let said = self::word(word);
             match (&**was, &word.who) {
+                (was, _) if was.runs() => format!("{said}; {}", self::answer(was)),
                 (Answer::Bound(bound), _) => format!(
                     "the pod is bound to {}, and no reason was found why it does not start; {said}",
                     bound.node
@@ -920,7 +921,8 @@ fn no_pods(owner: &OwnerName, why: &NoPods) -> String {
                 .map_or_else(String::new, |fact| format!(" ({})", stuck_text(fact)));
             return format!("{failed}{rejected}; it retries after a delay, up to backoffLimit {limit}");
         }
-        NoPods::Unknown => "; the reason is unknown".to_owned(),
+        NoPods::Unknown(None) => "; the reason is unknown".to_owned(),
+        NoPods::Unknown(Some(word)) => format!("; the last warning about it is of {}", self::word(word)),
     };
     format!("{owner} has no pods{why}")
 }
