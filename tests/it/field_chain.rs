@@ -2164,6 +2164,14 @@ const CASES: &[Case] = &[
         has: &["cannot limit locked memory of process 111"],
         has_not: &["√"],
     },
+    // A version in a selector has two numbers.
+    Case {
+        ask: "explain pod/infer-w2kq8 -n=ml --complete --now=2026-12-01T12:00:00Z",
+        file: "version-with-two-parts",
+        code: 1,
+        has: &["1. replace `", "semver(\"580.95.0\")", "tested: fits on n1,n2"],
+        has_not: &["1. remove"],
+    },
     // Pods have from a device plugin what counts as free.
     Case {
         ask: "explain pod/train-c -n=team --complete --now=2026-11-30T12:00:00Z",

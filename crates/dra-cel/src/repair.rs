@@ -34,6 +34,8 @@ pub enum Mistake {
     QuantityCompared,
     /// A version compared with a text.
     VersionCompared,
+    /// A version without all of its three numbers, or with a letter before them.
+    VersionCut,
     /// An integer compared with a text.
     IntCompared,
     /// A boolean compared with a text.
@@ -526,7 +528,9 @@ fn bare_names(text: &str) -> Vec<(Range<usize>, &str)> {
 /// Values that are compared with others than those of their type.
 fn comparisons(text: &str, known: &Known) -> Vec<Edit> {
     let tokens = Tokens::of(text);
-    let mut edits = Vec::new();
+    let mut edits: Vec<Edit> = (0..tokens.all.len())
+        .filter_map(|place| cut_version(&tokens, place))
+        .collect();
     for access in accesses(text) {
         let Some(name) = &access.second else { continue };
         let type_ = known.type_of(DeviceMap::Attributes, &access.first, name);
@@ -556,14 +560,27 @@ fn comparisons(text: &str, known: &Known) -> Vec<Edit> {
     edits
 }
 
-/// A literal text with all three numbers of a version.
+/// The literal of the call of `semver` at `place` with all three numbers, where it lacks some.
+fn cut_version(tokens: &Tokens<'_>, place: usize) -> Option<Edit> {
+    let written = tokens.written(place + 2)?;
+    let is_call = tokens.word(place) == Some("semver")
+        && tokens.is(place + 1, Token::LeftParen)
+        && tokens.is(place + 3, Token::RightParen);
+    let whole = whole_version(written.to_owned());
+    let version = string_value(&whole).filter(|version| string_value(written).as_ref() != Some(version))?;
+    let range = tokens.range(place + 2, place + 2);
+    is_call.then(|| Edit::new(range, whole, Mistake::VersionCut, version))
+}
+
+/// A literal text with all three numbers of a version, and no letter before them.
 fn whole_version(literal: String) -> String {
     let Some(text) = string_value(&literal) else {
         return literal;
     };
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let text = text.strip_prefix('v').unwrap_or(&text);
     match text.split('.').count() {
-        parts @ 1..=2 if text.split('.').all(is_number) => {
+        parts @ 1..=3 if text.split('.').all(is_number) => {
             quoted(&format!("{text}{}", ".0".repeat(3 - parts)))
         }
         _ => literal,

@@ -53,6 +53,7 @@ pub(super) fn mistake(found: &Found) -> String {
         Mistake::VersionCompared => {
             format!("`{name}` is a version: use compareTo()")
         }
+        Mistake::VersionCut => format!("a version has three numbers: write `{name}`"),
         Mistake::IntCompared => format!("`{name}` is an int: compare it with a number, without quotes"),
         Mistake::BoolCompared => format!("`{name}` is a bool: compare it with true or false, without quotes"),
         Mistake::StringCompared => format!("`{name}` is a string: put the value in quotes"),

@@ -360,14 +360,15 @@ fn replaced(
 
 /// The term with the names that devices have, where it has others that no device has, or with values of their types.
 fn corrected(cluster: &Cluster, names: &Names, term: &str) -> Option<String> {
-    const NAMES: [Mistake; 5] = [
+    const NAMES: &[Mistake] = &[
         Mistake::CapacityAsAttribute,
         Mistake::AttributeAsCapacity,
         Mistake::DomainLeftOut,
         Mistake::WrongDomain,
         Mistake::Misspelt,
     ];
-    const VALUES: [Mistake; 5] = [
+    const VALUES: &[Mistake] = &[
+        Mistake::VersionCut,
         Mistake::QuantityCompared,
         Mistake::VersionCompared,
         Mistake::IntCompared,
