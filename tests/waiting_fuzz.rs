@@ -187,6 +187,7 @@ fn of_world(case: &Case, json: &Value, own: &BTreeSet<String>, has_gone: bool) -
         | Waiting::NodesUntainted(_)
         | Waiting::Restored(_)
         | Waiting::Kept(_)
+        | Waiting::Abandoned { .. }
         | Waiting::RolledOut { .. }
         | Waiting::Unknown(_) => Vec::new(),
     }
