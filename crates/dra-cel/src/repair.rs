@@ -578,10 +578,11 @@ fn whole_version(literal: String) -> String {
         return literal;
     };
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let text = text.strip_prefix('v').unwrap_or(&text);
-    match text.split('.').count() {
-        parts @ 1..=3 if text.split('.').all(is_number) => {
-            quoted(&format!("{text}{}", ".0".repeat(3 - parts)))
+    let number = text.strip_prefix('v').unwrap_or(&text);
+    match number.split('.').count() {
+        3 if number == text => literal,
+        parts @ 1..=3 if number.split('.').all(is_number) => {
+            quoted(&format!("{number}{}", ".0".repeat(3 - parts)))
         }
         _ => literal,
     }
@@ -1005,6 +1006,10 @@ mod tests {
             (
                 "device.attributes['gpu.example.com'].driverVersion == '1.2'",
                 "device.attributes['gpu.example.com'].driverVersion.compareTo(semver(\"1.2.0\")) == 0",
+            ),
+            (
+                "device.attributes['gpu.example.com'].driverVersion.isLessThan(semver('v1.2.0'))",
+                "device.attributes['gpu.example.com'].driverVersion.isLessThan(semver(\"1.2.0\"))",
             ),
             (
                 "device.attributes['gpu.example.com'].index == '3'",
