@@ -51,12 +51,7 @@ impl About<'_, '_> {
             && let Some(other) = others.find(|other| has_word(text, &other.metadata.uid))
         {
             return self.of_template("CorrectPods", |owner| {
-                words::own_claim(
-                    claim,
-                    &other.key(),
-                    "binds it to one container of one pod only",
-                    owner,
-                )
+                words::own_claim(claim, &other.key(), words::FOR_ONE_CONTAINER, owner)
             });
         }
         if let Some((claim, other)) = claim.zip(self.other_container(container, text)) {
@@ -120,7 +115,7 @@ impl About<'_, '_> {
                 let how = match text {
                     text if text.starts_with("Startup probe") => words::STARTS_TOO_SLOWLY,
                     text if text.starts_with("Liveness probe") => words::RESTARTED_FOR_LIVENESS,
-                    _ => "act on the kubelet's message",
+                    _ => words::ACT_ON_KUBELET,
                 };
                 words::probe(container, how)
             }

@@ -40,7 +40,7 @@ impl About<'_, '_> {
             Some(Behind::Shared(other)) => {
                 let claim = self.pod.metadata.beside(claim);
                 self.of_template("CorrectPods", |owner| {
-                    words::own_claim(&claim, other, "prepares it for one pod only", owner)
+                    words::own_claim(&claim, other, words::FOR_ONE_POD, owner)
                 })
             }
             Some(Behind::Reboot(_)) => self.lost(),

@@ -523,6 +523,12 @@ pub(in super::super) fn one_container(
     )
 }
 
+/// A driver serves one container of one pod with a claim.
+pub(in super::super) const FOR_ONE_CONTAINER: &str = "binds it to one container of one pod only";
+
+/// A driver serves one pod with a claim.
+pub(in super::super) const FOR_ONE_POD: &str = "prepares it for one pod only";
+
 /// A claim that a driver serves one pod only with, in these words, and that another pod has, too.
 pub(in super::super) fn own_claim(claim: &Key, other: &Key, driver: &str, owner: Option<&OwnerName>) -> Text {
     let message = match owner {
@@ -565,7 +571,7 @@ pub(in super::super) fn own_device(container: &str, owner: Option<&OwnerName>, o
 pub(in super::super) fn start_container(container: &str) -> Text {
     Text::new(
         format!("fix container {container}, which does not start"),
-        "act on the kubelet's message",
+        ACT_ON_KUBELET,
     )
 }
 
@@ -584,6 +590,9 @@ pub(in super::super) fn probe(container: Option<&Str>, how: &str) -> Text {
     let name = container.map_or_else(|| "the container".to_owned(), |name| format!("container {name}"));
     Text::new(format!("fix {name}, whose probe fails"), how)
 }
+
+/// What the probe means is in the message.
+pub(in super::super) const ACT_ON_KUBELET: &str = "act on the kubelet's message";
 
 /// The same of a startup probe: the kubelet restarts the container for it.
 pub(in super::super) const STARTS_TOO_SLOWLY: &str = "the kubelet restarts it once failureThreshold of the probe is reached: raise that if it only needs more time, or act on the kubelet's message";
