@@ -4152,6 +4152,18 @@ const CASES: &[Case] = &[
         has: &["the pod template of Deployment detect does not request it"],
         has_not: &["change the pod template there"],
     },
+    // A class reads an attribute that one of the devices lacks.
+    Case {
+        ask: "explain pod/nccl-0 -n=hpc --complete --now=2026-12-01T12:00:00Z",
+        file: "class-reads-what-a-device-lacks",
+        code: 1,
+        has: &[
+            "no such key: pciDevice",
+            "1. ask an administrator to change the selector of deviceclass/efa.networking.k8s.aws to `",
+            ".?pciDevice.orValue(\"\") == ",
+        ],
+        has_not: &[],
+    },
     // A policy denies the claim.
     Case {
         ask: "explain pod/tune-5x8dq -n=dev-anna --complete --now=2026-12-02T10:00:00Z",

@@ -12,8 +12,9 @@ use super::items::{ClusterVerdict, FilterCount, FixItem};
 use super::word::SILENT_SECONDS;
 use super::{Explained, absence, groups, namesake, outdated, reasons, shortage, unserved, waiting, words};
 use crate::allocation::{Settings, Trust, caveats, evicting_at_once, is_open, timeouts};
-use dra_allocator::Failure;
 use dra_allocator::devices::{ClassSelectors, RuledOut, rule_matches_pool};
+use dra_allocator::{ErrorSubject, Failure};
+use dra_cel::{Terms, guarded};
 use dra_model::{
     Change, Claim, Component, Gate, Key, Kind, Node, Object, Pod, PoolId, Quantity, Str, Taint, TaintRule,
     lookup,
@@ -91,6 +92,7 @@ impl Explained<'_> {
                     let fix = FixItem::enable(*gate, &[Component::Scheduler], minor);
                     report.fixes.push(fix);
                 }
+                Failure::NoSuchKey(_) => report.fixes.extend(self.guard_class(&error.subject)),
                 _ => {}
             }
             report.cause = Some(Cause::Error(error.clone()));
@@ -546,6 +548,22 @@ impl Explained<'_> {
             .then(|| FixItem::ask_amount(&maker, &shortage.name, &rest, users.iter().map(|pod| pod.key())));
         let note = words::took_all(&holder.key(), &maker, &shortage.name, &shortage.total);
         Some((note, fix))
+    }
+
+    /// Has a class leave out the devices that lack what its selector reads, on which it fails.
+    fn guard_class(&self, failed: &ErrorSubject) -> Option<FixItem> {
+        let ErrorSubject::ClassSelector(class, place, _) = failed else {
+            return None;
+        };
+        let selector = self.cluster().class(class)?.spec.selectors.get(*place)?;
+        let written = selector.cel.as_ref()?.expression.to_string();
+        let places = Terms::of(&written).iter().count();
+        let changed = (0..places).fold(written.clone(), |text, place| {
+            let terms = Terms::of(&text);
+            let term = terms.iter().nth(place).and_then(guarded);
+            term.and_then(|term| terms.with(place, &term)).unwrap_or(text)
+        });
+        (changed != written).then(|| FixItem::guard_class(class, &changed))
     }
 
     /// Searches the changes that help.

@@ -288,6 +288,16 @@ impl FixItem {
         )
     }
 
+    /// Has a class leave out devices without what its selector reads.
+    pub(in super::super) fn guard_class(class: &str, selector: &str) -> Self {
+        Self::by_hand(
+            "GuardSelector",
+            format!("deviceclass/{class}"),
+            format!("ask an administrator to change the selector of deviceclass/{class} to `{selector}`"),
+            "devices without the attribute are left out then; now each attempt fails on them",
+        )
+    }
+
     /// Waits for what drivers that were started just now publish for nodes.
     pub(in super::super) fn await_drivers(nodes: &[Str]) -> Self {
         let target = nodes.first().map(|node| format!("node/{node}"));
