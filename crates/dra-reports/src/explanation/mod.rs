@@ -68,7 +68,7 @@ pub use owned::{OwnerTarget, explain_owner};
 pub use report::{AlikeReason, Explanation, NodeGroupItem};
 pub use user::explain_claim;
 pub(crate) use user::is_unused;
-pub(crate) use word::unmade_since;
+pub(crate) use word::{of_claim_controller, unmade_since};
 pub use words::fixes::RISKY;
 pub(crate) use words::why;
 

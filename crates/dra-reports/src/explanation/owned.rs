@@ -164,7 +164,7 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
     let mut complaints = makers
         .iter()
         .filter_map(|maker| complaint(maker, &cluster.events_of_owner(maker)).map(|event| (*maker, event)));
-    if report.runs()
+    if report.answer.runs()
         && let Some((maker, event)) = complaints.next()
     {
         report.complain(word_about(maker, event));

@@ -174,8 +174,8 @@ fn served(
     served
 }
 
-/// Returns whether a label that tells hardware apart, or all labels together, say that the node has none of the devices that a request selects: nodes with
-/// the same publish others only, and those that publish such ones have others.
+/// Returns whether a label that tells hardware apart, or all labels together, say that the node has none of the devices that a request
+/// selects: nodes with the same publish others only, and those that publish such ones have others.
 fn has_other_hardware(cluster: &Cluster, driver: &str, served: &BTreeMap<Str, bool>, node: &Node) -> bool {
     let tells_apart = |is_alike: &dyn Fn(&Node) -> Option<bool>| {
         let alike = served.iter().filter_map(|(name, is_selected)| {
@@ -186,14 +186,14 @@ fn has_other_hardware(cluster: &Cluster, driver: &str, served: &BTreeMap<Str, bo
         let tells_apart = BTreeSet::from([(true, false), (false, true)]).is_subset(&alike);
         tells_apart && !alike.contains(&(true, true))
     };
-    let labels = |node: &Node| -> Vec<(Str, Str)> {
-        let labels = node.metadata.labels.iter();
-        labels.filter(|(key, _)| key != HOSTNAME).cloned().collect()
-    };
-    let own = labels(node);
-    let mut telling = own.iter().filter(|(key, _)| tells_hardware(driver, key));
+    let mut telling = labels(node).filter(|(key, _)| tells_hardware(driver, key));
     telling.any(|(key, value)| tells_apart(&|other| Some(other.metadata.label(key)? == value)))
-        || tells_apart(&|other| Some(labels(other) == own))
+        || tells_apart(&|other| Some(labels(other).eq(labels(node))))
+}
+
+/// The labels that nodes can have in common.
+fn labels(node: &Node) -> impl Iterator<Item = &(Str, Str)> {
+    node.metadata.labels.iter().filter(|(key, _)| key != HOSTNAME)
 }
 
 /// Returns whether the driver was started just now on a node that lacks devices.

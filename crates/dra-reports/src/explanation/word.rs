@@ -369,7 +369,7 @@ fn is_about_devices(event: &Event) -> bool {
 }
 
 /// What the claim controller said last of a claim that it cannot make; what it makes it from has `changed` then.
-pub(super) fn of_claim_controller(cluster: &Cluster, pod: &Pod, changed: Option<Time>) -> Option<Word> {
+pub(crate) fn of_claim_controller(cluster: &Cluster, pod: &Pod, changed: Option<Time>) -> Option<Word> {
     let word = newest(cluster, pod, |event| event.reason == CREATION_EVENT);
     let word = word.map(|event| Word::of(Speaker::ClaimController, event));
     word.filter(|word| word.is_newer_than(changed))
@@ -399,11 +399,6 @@ impl Diagnosis {
             }
         }
         self.complain(word);
-    }
-
-    /// True if it is that a pod runs.
-    pub(super) fn runs(&self) -> bool {
-        self.answer.runs()
     }
 
     /// That this was said, which the answer so far does not tell.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::facts::{Changed, Fault, Request};
 use super::finding::{Subject, claim_key, pod_key, scoped_key};
 use super::{Code, Finding, Look, words};
-use crate::explanation::unmade_since;
+use crate::explanation::{of_claim_controller, unmade_since};
 use crate::remedy::Remedy;
 use crate::script::{Command, NoCommand, Script, describe};
 use dra_allocator::devices::{
@@ -366,7 +366,7 @@ fn pods(look: &mut Look<'_>) {
             && look.wants(Code::ClaimNotMade)
             && let Some(why) = refused_by_server(cluster, pod)
         {
-            let message = words::claim_not_accepted(why);
+            let message = words::claim_not_accepted(&why);
             let finding = Finding::new(Code::ClaimNotMade, Subject::pod(pod), message);
             look.add(finding.advice(words::DO_AS_SAID).joins([pod_key(pod.key())]));
         }
@@ -404,15 +404,13 @@ fn pods(look: &mut Look<'_>) {
 }
 
 /// Why the API server refuses the claim of a pod, in the claim controller's words of after its template was made.
-fn refused_by_server<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c str> {
+fn refused_by_server(cluster: &Cluster, pod: &Pod) -> Option<String> {
     let made = unmade(cluster, pod).find_map(|(_, unmade)| match (unmade.lacks, unmade.next) {
         (Lacks::Name, Next::Make(template)) => Some(template.metadata.creation_timestamp),
         _ => None,
     })?;
-    let events = cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
-    let said = events.filter(|event| event.reason == CREATION_EVENT && event.last_seen() >= made);
-    let newest = said.max_by_key(|event| event.last_seen())?;
-    refused_creation(&newest.message)
+    let word = of_claim_controller(cluster, pod, made)?;
+    refused_creation(&word.said).map(str::to_owned)
 }
 
 /// The gate that keeps kube-controller-manager from making a claim for a pod, as it is known to have it off.

@@ -8,8 +8,9 @@ use super::said::unreachable_registry;
 use super::{Stages, Stuck, said};
 use dra_model::{ContainerEnd, ContainerStatus, ContainerWaiting, Pod, Str};
 
-/// What the versions of container runtimes begin with that may not give containers their CDI devices: containerd has CDI off by default before 2.0, and cri-dockerd,
-/// between the kubelet and Docker, leaves these devices out before Mirantis/cri-dockerd#522. Nodes have the version of Docker alone.
+/// What the versions of container runtimes begin with that may not give containers their CDI devices: containerd has CDI off by default
+/// before 2.0, and cri-dockerd, between the kubelet and Docker, leaves these devices out before Mirantis/cri-dockerd#522. Nodes have the
+/// version of Docker alone.
 const WITHOUT_CDI: [&str; 2] = ["containerd://1.", "docker://"];
 
 /// What containers miss that have no devices: libraries, programs and files that come with them.
@@ -49,9 +50,9 @@ impl<'c> Stages<'c> {
         }
     }
 
-    /// Returns why a container does not run, where the container runtime of the node may do without CDI, which gives containers the devices that drivers prepare
-    /// (`internal/cri/config`, `EnableCDI`, of containerd). What shows it is that a pod of the same owner runs elsewhere, or that the container misses what
-    /// comes with devices; that a pod with devices runs on the node shows the opposite.
+    /// Returns why a container does not run, where the container runtime of the node may do without CDI, which gives containers the devices
+    /// that drivers prepare (`internal/cri/config`, `EnableCDI`, of containerd). What shows it is that a pod of the same owner runs
+    /// elsewhere, or that the container misses what comes with devices; that a pod with devices runs on the node shows the opposite.
     pub(super) fn not_injected(&self, pod: &Pod, node: &Str, halted: Stuck<'c>) -> Stuck<'c> {
         let (container, text) = match &halted.cause {
             Cause::ContainerEnds(container, Some(end)) if end.exit_code != 0 => (container, &end.message),

@@ -107,8 +107,9 @@ pub fn problems<'c>(cluster: &'c Cluster, pod: &Pod) -> Problems<'c> {
 /// Least seconds until the event that a pod was placed is gone: events are kept for an hour.
 const KEPT_SECONDS: u64 = 3000;
 
-/// Returns whether the pod got its node without kube-scheduler: by the template of its owner, or as kube-scheduler reports each pod that it places, and places none before its claims are allocated: there is no
-/// event of it, and one of the kubelet since the claim is there, when the other would still have been.
+/// Returns whether the pod got its node without kube-scheduler: by the template of its owner, or as kube-scheduler reports each pod that it
+/// places, and places none before its claims are allocated: there is no event of it, and one of the kubelet since the claim is there, when
+/// the other would still have been.
 fn is_bypassed(cluster: &Cluster, pod: &Pod, claim: &Claim) -> bool {
     let created = pod
         .metadata

@@ -139,8 +139,8 @@ pub fn is_former(cluster: &Cluster, claim: &Claim, entry: &ConsumerReference) ->
     )
 }
 
-/// Returns whether no pod uses an allocated claim, or is to, and no controller of Kubernetes ever takes its devices back: that of claims does so as it
-/// removes the last entry, and keeps entries for what it does not know.
+/// Returns whether no pod uses an allocated claim, or is to, and no controller of Kubernetes ever takes its devices back: that of claims
+/// does so as it removes the last entry, and keeps entries for what it does not know.
 pub fn is_abandoned(cluster: &Cluster, claim: &Claim) -> bool {
     let is_foreign = |entry: &ConsumerReference| !entry.is_pod() && !entry.is_pod_group();
     let entries = &claim.status.reserved_for;

@@ -88,8 +88,9 @@ fn first_fit(
     })
 }
 
-/// The node that `pod` fits on once `other` ends, and one that takes what is created in the place of `other`: by its owner, where `other` has no devices, or
-/// by hand, where it has no owner, on a node that is none of `nodes`, which may take `pod` once others end. Nothing where that one may come first, or filters that are not simulated may keep it off.
+/// The node that `pod` fits on once `other` ends, and one that takes what is created in the place of `other`: by its owner, where `other`
+/// has no devices, or by hand, where it has no owner, on a node that is none of `nodes`, which may take `pod` once others end. Nothing
+/// where that one may come first, or filters that are not simulated may keep it off.
 pub fn makes_room(
     scheduler: &Scheduler,
     pod: &Arc<Pod>,
